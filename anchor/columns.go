@@ -107,35 +107,21 @@ func (c *Columns) addRows(workers int, z kernel.Sparse, x *kernel.Compressed) (b
 	return busy, !slices.Contains(full, true)
 }
 
-// encodeTo writes the lists, and then the columns stored in full. It must be called before finishColumns.
-func (c *Columns) encodeTo(w *words.Writer) {
+// visit passes the lists to v, and then the columns stored in full. It must be called before finishColumns.
+func (c *Columns) visit(v *words.Visitor) {
 	for j := range c.D {
-		w.Int(int64(c.ends[j] - c.starts[j]))
-		for _, a := range c.anchorOf[c.starts[j]:c.ends[j]] {
-			w.Int(int64(a))
-		}
-		w.Floats(c.value[c.starts[j]:c.ends[j]])
-	}
-	w.Floats(c.dense)
-}
-
-func (c *Columns) decodeFrom(r *words.Reader) {
-	for j := range c.D {
-		r.Expect(1)
 		from := c.starts[j]
-		n := r.Count("entries of a column", int64(c.endOfList(j)-from))
-		if r.Err() != nil {
+		n := v.Length("entries of a column", c.ends[j]-from, c.endOfList(j)-from)
+		if v.Err() != nil {
 			return
 		}
-		c.ends[j] = from + int(n)
-		r.Expect(2 * n)
-		for e := from; e < c.ends[j]; e++ {
-			c.anchorOf[e] = int32(r.Count("anchor", int64(c.M)-1))
+		if v.Reads() {
+			c.ends[j] = from + n
 		}
-		r.Floats(c.value[from:c.ends[j]])
+		words.Counts(v, "anchor", c.anchorOf[from:][:n], c.M-1)
+		v.Floats(c.value[from:][:n])
 	}
-	r.Expect(int64(len(c.dense)))
-	r.Floats(c.dense)
+	v.Floats(c.dense)
 }
 
 // finishColumns turns the stored ZᵀX into C. delta is the diagonal of Δ, and weight is the total weight of the rows. In

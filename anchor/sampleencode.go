@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/disk/words"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 )
 
 // The binary form of a Sampler consists of 8-byte little-endian words, and equal samples have equal bytes. It begins
@@ -16,109 +15,73 @@ import (
 
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
-	e := words.NewWriter(w)
-	e.Word(words.MagicWord(s.binaryFormMagic()))
-	e.Int(int64(s.d))
-	e.Word(s.opt.Seed)
-	e.Int(int64(s.opt.Rows))
-	e.Int(int64(len(s.rows)))
-	for _, r := range s.sortedRows() {
-		e.Int(r.position)
-		if !s.opt.Entries {
-			e.Floats(r.values)
-			continue
-		}
-		e.Int(int64(len(r.entries.index)))
-		for _, j := range r.entries.index {
-			e.Int(int64(j))
-		}
-		e.Floats(r.entries.value)
-	}
-	return e.Finish()
-}
-
-func (s *Sampler) binaryFormMagic() string {
-	if s.opt.Entries {
-		return entriesMagic
-	}
-	return samplerMagic
+	return words.Write(w, func(v *words.Visitor) { s.visit(v, s) })
 }
 
 // ReadFrom replaces s by a sample that WriteTo wrote, including the seed and the largest number of rows, and reads
 // nothing after it. It keeps the other options of s, so that adding further rows has the same effect as adding them to
 // the original. If s has columns, the numbers of columns must agree. Memory grows with the bytes read. If it would
 // exceed the limit, ReadFrom fails with a *stream.MemoryError before it reads any row. s is unchanged on error.
-func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(s, r, s.decodeSampler)
-}
+func (s *Sampler) ReadFrom(r io.Reader) (int64, error) { return words.Replace(s, r, (*Sampler).visit) }
 
-func (s *Sampler) decodeSampler(r *words.Reader) *Sampler {
-	r.Magic(s.binaryFormMagic(), "sample of rows")
-	r.Expect(4)
-	got := &Sampler{d: int(r.Count("number of columns", maxColumns)), opt: s.opt}
-	if s.d > 0 && got.d != s.d {
-		r.Fail("%d columns, want %d", got.d, s.d)
+// visit passes the words of s to v. old is the sample that s replaces if v reads; else it is s.
+func (s *Sampler) visit(v *words.Visitor, old *Sampler) {
+	opt, rows := old.opt, s.sortedRows()
+	magic := samplerMagic
+	if opt.Entries {
+		magic = entriesMagic
 	}
-	got.opt.Seed = r.Word()
-	got.opt.Rows = int(r.Count("rows to keep", maxRows))
-	n := int(r.Count("rows", int64(got.opt.Rows)))
-	if got.opt.Rows == 0 {
-		r.Fail("a sample that keeps no rows")
+	v.Magic(magic, "sample of rows")
+	d := v.Length("number of columns", s.d, maxColumns)
+	if old.d > 0 && d != old.d {
+		v.Fail("%d columns, want %d", d, old.d)
 	}
-	if r.Err() == nil {
-		r.Stop(got.checkMemoryLimit(n))
+	v.Word(&opt.Seed)
+	words.Count(v, "rows to keep", &opt.Rows, maxRows)
+	n := v.Length("rows", len(rows), opt.Rows)
+	if opt.Rows == 0 {
+		v.Fail("a sample that keeps no rows")
 	}
-	for i := range n {
-		if r.Err() != nil {
-			return nil
-		}
-		r.Expect(1)
-		row := sampledRow{position: r.Count("position", math.MaxInt64), chunkRow: noChunkRow}
-		if s.opt.Entries {
-			got.decodeEntries(r, &row.entries)
+	if v.Reads() && v.Err() == nil {
+		s.d, s.opt = d, opt
+		v.Stop(s.checkMemoryLimit(n))
+	}
+	words.Each(v, &rows, n, func(i int, row *sampledRow) {
+		words.Count(v, "position", &row.position, math.MaxInt64)
+		if opt.Entries {
+			row.entries.visit(v, d)
 		} else {
-			r.Expect(int64(got.d))
-			row.values = slices.Clip(decodeValues(r, got.d))
+			visitValues(v, &row.values, d)
 		}
-		row.start = got.groupStart(row.position)
-		row.key = splitmix.Hash(got.opt.Seed, uint64(row.position))
-		if i > 0 && compareRows(got.rows[i-1], row) > 0 {
-			r.Fail("rows are not in the order of their keys")
-		}
-		got.rows = append(got.rows, row)
-	}
-	slices.Reverse(got.rows) // descending keys are a heap
-	return got
-}
-
-// decodeValues reads n announced values one by one, because a damaged head may announce more values than follow.
-func decodeValues(r *words.Reader, n int) (values []float64) {
-	for range n {
-		if r.Err() != nil {
-			return nil
-		}
-		v := r.Float()
-		if math.IsInf(v, 0) {
-			r.Fail("an infinite value in a row")
-		}
-		values = append(values, v)
-	}
-	return values
-}
-
-func (s *Sampler) decodeEntries(r *words.Reader, e *rowEntries) {
-	r.Expect(1)
-	n := int(r.Count("entries", int64(s.d)))
-	r.Expect(2 * int64(n))
-	for range n {
-		if r.Err() != nil {
+		if !v.Reads() || v.Err() != nil {
 			return
 		}
-		e.index = append(e.index, int32(r.Count("column", int64(s.d)-1)))
+		row.chunkRow, row.start, row.key = noChunkRow, s.groupStart(row.position), s.rowKey(row.position)
+		if i > 0 && compareRows(rows[i-1], *row) > 0 {
+			v.Fail("rows are not in the order of their keys")
+		}
+		s.entryBytes += row.entries.heldBytes()
+		v.Stop(s.checkMemoryLimit(i + 1))
+	})
+	if v.Reads() {
+		slices.Reverse(rows) // descending keys are a heap
+		s.rows = rows
 	}
-	e.value = decodeValues(r, n)
-	s.entryBytes += e.heldBytes()
-	if r.Err() == nil {
-		r.Stop(s.checkMemoryLimit(len(s.rows) + 1))
-	}
+}
+
+// visitValues passes n values to v one by one, because a damaged head may announce more values than follow.
+func visitValues(v *words.Visitor, values *[]float64, n int) {
+	v.Expect(n)
+	words.Each(v, values, n, func(_ int, x *float64) {
+		if v.Float(x); math.IsInf(*x, 0) {
+			v.Fail("an infinite value in a row")
+		}
+	})
+}
+
+func (e *rowEntries) visit(v *words.Visitor, d int) {
+	n := v.Length("entries", len(e.index), d)
+	v.Expect(2 * n)
+	words.Each(v, &e.index, n, func(_ int, j *int32) { words.Count(v, "column", j, d-1) })
+	visitValues(v, &e.value, n)
 }

@@ -32,6 +32,9 @@ func TestAmongIsTheGraphOfAllAnchors(t *testing.T) {
 	}
 }
 
+// Numbers of words of the binary form of statistics: before the trust without the magic word, and of the trust.
+const headWords, trustWords = 8, 6
+
 // Trust goes through files and merges, and files without it are read.
 func TestTrustGoesAlong(t *testing.T) {
 	tab := clusters(60, 4, 1)
@@ -56,9 +59,7 @@ func TestTrustGoesAlong(t *testing.T) {
 	at := 8 * (1 + headWords)
 	old := slices.Concat(plain[:at], plain[at+8*trustWords:])
 	w := new(bytes.Buffer)
-	head := words.NewWriter(w)
-	head.Word(words.MagicWord(untrustedMagic))
-	must.Get(head.Finish())(t)
+	must.Get(words.Write(w, func(v *words.Visitor) { v.Magic(untrustedMagic, "") }))(t)
 	copy(old, w.Bytes())
 	must.Get(read.ReadFrom(bytes.NewReader(old)))(t)
 	if read.Trust() != (Trust{}) || !bytes.Equal(written(t, read), plain) {

@@ -3,7 +3,6 @@ package gram
 import (
 	"io"
 	"math"
-	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/disk/words"
 )
@@ -18,86 +17,52 @@ const (
 
 // WriteTo writes the binary form of h. It implements io.WriterTo.
 func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
-	e := words.NewWriter(w)
-	if h.maxBins == HistogramBins {
-		e.Word(words.MagicWord(histogramsMagic))
-	} else {
-		e.Word(words.MagicWord(ranksMagic))
-		e.Int(int64(h.maxBins))
-	}
-	e.Int(int64(len(h.columns)))
-	for j := range h.columns {
-		c := &h.columns[j]
-		e.Word(uint64(c.shift))
-		e.Int(int64(len(c.bins)))
-		e.Float(c.zero)
-		e.Float(c.missing)
-		for _, b := range c.bins {
-			e.Word(b.key)
-			e.Float(b.count)
-		}
-	}
-	return e.Finish()
+	return words.Write(w, func(v *words.Visitor) { h.visit(v, h) })
 }
 
 // ReadFrom replaces h's state by one that WriteTo wrote, and reads no further. It keeps h's threads. If h has columns,
 // the numbers of columns must agree. Memory grows with the bytes read, not with the sizes stated at the beginning. On
 // error h is unchanged.
 func (h *Histograms) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(h, r, h.decodeHistograms)
+	return words.Replace(h, r, (*Histograms).visit)
 }
 
-func (h *Histograms) decodeHistograms(r *words.Reader) *Histograms {
+func (h *Histograms) visit(v *words.Visitor, old *Histograms) {
+	h.threads, h.maxBins = old.threads, old.maxBins
 	if h.maxBins == HistogramBins {
-		r.Magic(histogramsMagic, "histograms")
-		r.Expect(1)
+		v.Magic(histogramsMagic, "histograms")
 	} else {
-		r.Magic(ranksMagic, "histograms for ranks")
-		r.Expect(2)
-		if most := r.Count("most bins", 1<<30); most != int64(h.maxBins) {
-			r.Fail("bins for ranks: %d at most, want %d", most, h.maxBins)
+		v.Magic(ranksMagic, "histograms for ranks")
+		if most := v.Length("most bins", h.maxBins, 1<<30); most != h.maxBins {
+			v.Fail("bins for ranks: %d at most, want %d", most, h.maxBins)
 		}
 	}
-	d, want := r.Count("number of columns", maxColumns), len(h.columns)
-	if want > 0 && d != int64(want) {
-		r.Fail("%d columns, want %d", d, want)
-	}
-	got := &Histograms{threads: h.threads, maxBins: h.maxBins, columns: make([]histogram, 0, min(d, 1024))}
-	for range d {
-		got.columns = append(got.columns, decodeHistogram(r, int64(h.maxBins)))
-		if r.Err() != nil {
-			return nil
-		}
-	}
-	return got
+	d := v.Length("number of columns", len(h.columns), maxColumns)
+	checkColumns(v, d, len(old.columns))
+	words.Each(v, &h.columns, d, func(_ int, c *histogram) { c.visit(v, h.maxBins) })
 }
 
-func decodeHistogram(r *words.Reader, maxBins int64) histogram {
-	r.Expect(4)
-	c := histogram{shift: uint(r.Count("shift", 63))}
-	n := r.Count("number of bins", maxBins)
-	c.zero, c.missing = r.Float(), r.Float()
+func (c *histogram) visit(v *words.Visitor, maxBins int) {
+	v.Expect(4)
+	words.Count(v, "shift", &c.shift, 63)
+	n := v.Length("number of bins", len(c.bins), maxBins)
+	v.FloatFields(&c.zero, &c.missing)
 	if !isNonnegative(c.zero) || !isNonnegative(c.missing) {
-		r.Fail("%g zeros, %g missing entries", c.zero, c.missing)
+		v.Fail("%g zeros, %g missing entries", c.zero, c.missing)
 	}
 	// With a shift smaller by one there are too many bins. Each bin now is the union of at most two of these.
 	if c.shift > 0 && n <= maxBins/2 {
-		r.Fail("%d bins at the shift %d", n, c.shift)
+		v.Fail("%d bins at the shift %d", n, c.shift)
 	}
-	r.Expect(2 * n)
+	v.Expect(2 * n)
 	last := orderedBits(math.Float64bits(math.MaxFloat64)) >> c.shift
-	for range n {
-		b := bin{r.Word(), r.Float()}
-		if before := len(c.bins); b.key > last || before > 0 && b.key <= c.bins[before-1].key || !isNonnegative(b.count) {
-			r.Fail("a bin %d of %g at the shift %d", b.key, b.count, c.shift)
+	words.Each(v, &c.bins, n, func(i int, b *bin) {
+		v.Word(&b.key)
+		v.Float(&b.count)
+		if b.key > last || i > 0 && b.key <= c.bins[i-1].key || !isNonnegative(b.count) {
+			v.Fail("a bin %d of %g at the shift %d", b.key, b.count, c.shift)
 		}
-		if r.Err() != nil {
-			return c
-		}
-		c.bins = append(c.bins, b)
-	}
-	c.bins = slices.Clip(c.bins)
-	return c
+	})
 }
 
 func isNonnegative(x float64) bool { return x >= 0 && isFinite(x) }

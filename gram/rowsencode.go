@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/disk/words"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // rowsMagic opens the binary form of Rows; the last character is the version.
@@ -15,72 +16,42 @@ const rowsMagic = "ufsrows1"
 // their weights if there are any, and the values by columns.
 
 // WriteTo writes the binary form of r. It implements io.WriterTo.
-func (r *Rows) WriteTo(w io.Writer) (int64, error) {
-	e := words.NewWriter(w)
-	e.Word(words.MagicWord(rowsMagic))
-	r.encodeProfile(e)
-	e.Int(int64(r.n))
-	weighted := int64(0)
-	if r.root != nil {
-		weighted = 1
-	}
-	e.Int(weighted)
-	for _, p := range r.positions {
-		e.Int(p)
-	}
-	e.Floats(r.root)
-	for j := range r.Columns {
-		if r.narrowValues == nil {
-			e.Floats(r.x[j*r.capacity:][:r.n])
-			continue
-		}
-		for _, v := range r.narrowValues[j*r.capacity:][:r.n] {
-			e.Float(float64(v))
-		}
-	}
-	return e.Finish()
-}
+func (r *Rows) WriteTo(w io.Writer) (int64, error) { return words.Write(w, r.visit) }
 
 // ReadFrom reads Rows that WriteTo wrote, and reads no further. r must have no rows, and must have been made with the
 // same arguments as the written Rows. ReadFrom reads into r's memory, because there may be no room for a copy. After an
 // error r must not be used.
-func (r *Rows) ReadFrom(from io.Reader) (int64, error) {
-	d := words.NewReader(from)
-	d.Magic(rowsMagic, "rows")
-	if p := r.decodeProfile(d); d.Err() == nil {
-		r.Profile = *p
+func (r *Rows) ReadFrom(from io.Reader) (int64, error) { return words.Read(from, r.visit) }
+
+func (r *Rows) visit(v *words.Visitor) {
+	v.Magic(rowsMagic, "rows")
+	profile, weighted := r.Profile, r.root != nil
+	profile.visit(v, &r.Profile)
+	n := v.Length("rows kept", r.n, r.capacity)
+	if v.Flag("a flag", &weighted); int64(n) != profile.Rows {
+		v.Fail("%d rows kept of %d", n, profile.Rows)
 	}
-	d.Expect(2)
-	n := d.Count("rows kept", int64(r.capacity))
-	weighted := d.Count("a flag", 1) == 1
-	if d.Err() == nil && n != r.Rows {
-		d.Fail("%d rows kept of %d", n, r.Rows)
+	if v.Err() != nil {
+		return
 	}
-	if d.Err() != nil {
-		return d.Finish()
+	if v.Reads() {
+		r.Profile, r.n, r.positions = profile, n, make([]int64, n)
+		if weighted {
+			r.root = make([]float64, n, r.capacity)
+		}
 	}
-	r.n = int(n)
-	d.Expect(n)
-	r.positions = make([]int64, n)
-	for i := range r.positions {
-		r.positions[i] = d.Count("position", math.MaxInt64)
-	}
-	if weighted {
-		d.Expect(n)
-		r.root = make([]float64, n, r.capacity)
-		d.Floats(r.root)
-	}
-	d.Expect(n * int64(len(r.Columns)))
+	words.Counts(v, "position", r.positions, math.MaxInt64)
+	v.Floats(r.root)
 	column := make([]float64, n)
 	for j := range r.Columns {
 		if r.narrowValues == nil {
-			d.Floats(r.x[j*r.capacity:][:n])
+			v.Floats(r.x[j*r.capacity:][:n])
 			continue
 		}
-		d.Floats(column)
-		if !storeAsFloat32(column, r.narrowValues[j*r.capacity:][:n]) {
-			d.Fail("column %d has a value that no float32 holds", j)
+		values := r.narrowValues[j*r.capacity:][:n]
+		kernel.FromSingles(values, column)
+		if v.Floats(column); v.Reads() && !storeAsFloat32(column, values) {
+			v.Fail("column %d has a value that no float32 holds", j)
 		}
 	}
-	return d.Finish()
 }

@@ -30,42 +30,33 @@ const maxPositions = 1 << 31
 
 // WriteTo writes the binary form of r. It implements io.WriterTo.
 func (r *Record) WriteTo(w io.Writer) (int64, error) {
-	e := words.NewWriter(w)
-	e.Word(words.MagicWord(magic))
-	e.Int(int64(r.Total))
-	for _, list := range [][]stream.Position{r.Columns, r.LeftOut} {
-		e.Int(int64(len(list)))
-		for _, p := range list {
-			i, _ := p.Index() // -1 if it is unknown
-			e.Int(int64(i + 1))
-		}
-	}
-	return e.Finish()
+	return words.Write(w, func(v *words.Visitor) { r.visit(v, r) })
 }
 
 // ReadFrom replaces r by the record that WriteTo wrote for the same numbers of columns. It reads no further than the
 // end of the record. If it fails, r is unchanged.
 func (r *Record) ReadFrom(from io.Reader) (int64, error) {
-	return words.Replace(r, from, r.decodeRecord)
+	return words.Replace(r, from, (*Record).visit)
 }
 
-func (r *Record) decodeRecord(from *words.Reader) *Record {
-	from.Magic(magic, "positions of columns")
-	got := New(len(r.Columns), len(r.LeftOut))
-	from.Expect(1)
-	got.Total = int(from.Count("number of positions", maxPositions))
-	for _, list := range [][]stream.Position{got.Columns, got.LeftOut} {
-		from.Expect(1)
-		if n := from.Count("number of columns", maxPositions); n != int64(len(list)) {
-			from.Fail("positions of %d columns, not of %d", n, len(list))
+// visit passes the words of r to v. old is the record that r replaces if v reads; else it is r.
+func (r *Record) visit(v *words.Visitor, old *Record) {
+	if v.Reads() {
+		*r = *New(len(old.Columns), len(old.LeftOut))
+	}
+	v.Magic(magic, "positions of columns")
+	words.Count(v, "number of positions", &r.Total, maxPositions)
+	for _, list := range [][]stream.Position{r.Columns, r.LeftOut} {
+		if n := v.Length("number of columns", len(list), maxPositions); n != len(list) {
+			v.Fail("positions of %d columns, not of %d", n, len(list))
 		}
-		if from.Err() != nil {
-			return nil
-		}
-		from.Expect(int64(len(list)))
+		v.Expect(len(list))
 		for j := range list {
-			list[j] = stream.PositionAt(int(from.Count("position", int64(got.Total))) - 1)
+			i, _ := list[j].Index() // -1 if it is unknown
+			i++
+			if words.Count(v, "position", &i, r.Total); v.Reads() {
+				list[j] = stream.PositionAt(i - 1)
+			}
 		}
 	}
-	return got
 }

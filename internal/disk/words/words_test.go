@@ -17,39 +17,45 @@ func TestRoundTrip(t *testing.T) {
 			values[i] = float64(i) / 3
 		}
 		var buf bytes.Buffer
-		w := NewWriter(&buf)
-		w.Word(MagicWord("someform"))
-		w.Int(-7)
-		w.Float(math.Float64frombits(0x7ff8000000000bad))
-		w.Floats(values)
-		if wrote, err := w.Finish(); err != nil || wrote != int64(buf.Len()) || wrote != int64(8*(n+3)) {
+		whole, number := []int64{-7}, math.Float64frombits(0x7ff8000000000bad)
+		letters, flag := []byte("elsebyte"), true
+		visit := func(v *Visitor) {
+			v.Magic("someform", "form")
+			v.Ints(whole)
+			v.Float(&number)
+			v.Bytes(letters)
+			v.Flag("flag", &flag)
+			Each(v, &values, v.Length("length", len(values), n), func(_ int, x *float64) { v.Float(x) })
+			v.Floats(values)
+		}
+		size := int64(8 * (2*n + 6))
+		if wrote, err := Write(&buf, visit); err != nil || wrote != int64(buf.Len()) || wrote != size {
 			t.Fatalf("%d values: wrote %d of %d bytes, %v", n, wrote, buf.Len(), err)
 		}
 		buf.WriteString("more")
-		r := NewReader(&buf)
-		r.Expect(int64(n + 3))
-		if r.Word() != MagicWord("someform") || int64(r.Word()) != -7 || r.Word() != math.Float64bits(math.NaN()) {
-			t.Fatal("the head differs")
+		want := values
+		whole[0], number, letters, flag, values = 0, 0, make([]byte, 8), false, nil
+		if read, err := Read(&buf, visit); err != nil || read != size || buf.Len() != 4 {
+			t.Fatalf("%d values: %v after %d bytes, %d left", n, err, read, buf.Len())
 		}
-		got := make([]float64, n)
-		r.Floats(got)
-		if r.Err() != nil || !slices.Equal(got, values) || r.n != int64(8*(n+3)) || buf.Len() != 4 {
-			t.Fatalf("%d values: %v after %d bytes, %d left", n, r.Err(), r.n, buf.Len())
+		if whole[0] != -7 || math.Float64bits(number) != math.Float64bits(math.NaN()) || string(letters) != "elsebyte" || !flag || !slices.Equal(values, want) {
+			t.Errorf("%d values: read %d, %g, %q, %v, and other values: %v", n, whole[0], number, letters, flag, !slices.Equal(values, want))
 		}
 	}
 }
 
 // Truncation, numbers beyond their limit and a caller's error stick, and give zeros.
 func TestErrors(t *testing.T) {
+	word := uint64(1)
 	short := NewReader(bytes.NewReader(make([]byte, 12)))
 	short.Expect(2)
-	if short.Word(); !errors.Is(short.Err(), io.ErrUnexpectedEOF) {
-		t.Errorf("12 of 16 bytes: %v", short.Err())
+	if short.Word(&word); word != 0 || !errors.Is(short.Err(), io.ErrUnexpectedEOF) {
+		t.Errorf("12 of 16 bytes: %d, %v", word, short.Err())
 	}
-	large := NewReader(bytes.NewReader([]byte{9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}))
-	large.Expect(2)
-	if n := large.Count("number", 8); n != 0 || !errors.Is(large.Err(), ErrFormat) || large.Word() != 0 {
-		t.Errorf("9 of at most 8: %d, %v", n, large.Err())
+	large, n := NewReader(bytes.NewReader([]byte{9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0})), 5
+	Count(large, "number", &n, 8)
+	if large.Word(&word); n != 0 || !errors.Is(large.Err(), ErrFormat) || word != 0 {
+		t.Errorf("9 of at most 8: %d, then %d, %v", n, word, large.Err())
 	}
 	own := errors.New("own")
 	stopped := NewReader(bytes.NewReader(nil))
@@ -58,5 +64,18 @@ func TestErrors(t *testing.T) {
 	stopped.Fail("late")
 	if !errors.Is(stopped.Err(), own) {
 		t.Errorf("stopped by %v", stopped.Err())
+	}
+	if wrote, err := Write(io.Discard, func(v *Visitor) { v.Fail("what is written needs no check") }); wrote != 0 || err != nil {
+		t.Errorf("wrote %d bytes, %v", wrote, err)
+	}
+}
+
+// A length that a damaged file announces takes no memory before its elements are read.
+func TestEachGrowsWithWords(t *testing.T) {
+	var list []float64
+	v := NewReader(bytes.NewReader(make([]byte, 80)))
+	Each(v, &list, 1<<60, func(_ int, x *float64) { v.Float(x) })
+	if len(list) != 11 || !errors.Is(v.Err(), io.ErrUnexpectedEOF) {
+		t.Errorf("read %d elements, %v; want 10 and one that failed", len(list), v.Err())
 	}
 }

@@ -20,82 +20,53 @@ func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
-	e := words.NewWriter(w)
-	e.Word(words.MagicWord(magic))
-	e.Int(int64(s.d))
-	e.Int(int64(len(s.shards)))
-	for h := range s.shards {
-		t := &s.shards[h]
-		e.Int(int64(t.rows))
-		weighted := int64(0)
-		if t.weighted {
-			weighted = 1
-		}
-		e.Int(weighted)
-		if t.rows == 0 {
-			continue
-		}
-		for _, p := range t.position[:t.rows] {
-			e.Int(p)
-		}
-		e.Floats(t.weight[:t.rows])
-		for _, n := range t.missing {
-			e.Int(n)
-		}
-		for j := range s.d {
-			e.Floats(t.data[j*stripRows:][:t.rows])
-		}
-	}
-	return e.Finish()
+	return words.Write(w, func(v *words.Visitor) { s.visit(v, s) })
 }
 
 // ReadFrom replaces the waiting rows by the rows that WriteTo of a Splitter with equally many columns and shards wrote.
 // It reads no further than the end of this form. If it fails, s is unchanged.
 func (s *Splitter) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(s, r, s.decodeRows)
+	return words.Replace(s, r, (*Splitter).visit)
 }
 
-func (s *Splitter) decodeRows(r *words.Reader) *Splitter {
-	got := *s
-	got.shards = make([]shard, len(s.shards))
-	r.Magic(magic, "rows that wait")
-	r.Expect(2)
-	if d, n := r.Count("number of columns", math.MaxInt32), r.Count("number of shards", MostShards); r.Err() == nil && (int(d) != s.d || int(n) != len(s.shards)) {
-		r.Fail("%d columns in %d shards, want %d in %d", d, n, s.d, len(s.shards))
+// visit passes the words of s to v. old is the splitter that s replaces if v reads; else it is s.
+func (s *Splitter) visit(v *words.Visitor, old *Splitter) {
+	if v.Reads() {
+		*s = *old
+		s.shards = make([]shard, len(old.shards))
 	}
-	for h := range got.shards {
-		t := &got.shards[h]
-		t.adder = s.shards[h].adder
-		r.Expect(2)
-		t.rows = int(r.Count("number of rows", stripRows-1))
-		t.weighted = r.Count("whether they have weights", 1) == 1
-		if r.Err() != nil {
-			return nil
-		}
-		if t.rows > 0 {
-			t.decodeShard(r, s.d)
-		}
+	v.Magic(magic, "rows that wait")
+	d, n := v.Length("number of columns", s.d, math.MaxInt32), v.Length("number of shards", len(s.shards), MostShards)
+	if d != s.d || n != len(s.shards) {
+		v.Fail("%d columns in %d shards, want %d in %d", d, n, s.d, len(s.shards))
 	}
-	return &got
+	for h := range s.shards {
+		t := &s.shards[h]
+		t.adder = old.shards[h].adder
+		t.visit(v, s.d)
+	}
 }
 
-func (t *shard) decodeShard(r *words.Reader, d int) {
-	t.data, t.position = make([]float64, stripRows*d), make([]int64, stripRows)
-	t.weight, t.missing = make([]float64, stripRows), make([]int64, d)
-	r.Expect(int64(2*t.rows + d + t.rows*d))
-	for i := range t.rows {
-		t.position[i] = r.Count("position", math.MaxInt64)
+func (t *shard) visit(v *words.Visitor, d int) {
+	words.Count(v, "number of rows", &t.rows, stripRows-1)
+	v.Flag("whether they have weights", &t.weighted)
+	if t.rows == 0 || v.Err() != nil {
+		return
 	}
-	r.Floats(t.weight[:t.rows])
+	if v.Reads() {
+		t.data, t.position = make([]float64, stripRows*d), make([]int64, stripRows)
+		t.weight, t.missing = make([]float64, stripRows), make([]int64, d)
+	}
+	v.Expect(2*t.rows + d + t.rows*d)
+	words.Counts(v, "position", t.position[:t.rows], math.MaxInt64)
+	v.Floats(t.weight[:t.rows])
 	for _, w := range t.weight[:t.rows] {
 		if !(w > 0) || math.IsInf(w, 0) {
-			r.Fail("a weight of %g", w)
+			v.Fail("a weight of %g", w)
 		}
 	}
-	for j := range t.missing {
-		t.missing[j] = r.Count("missing entries", int64(t.rows))
-	}
+	words.Counts(v, "missing entries", t.missing, t.rows)
 	for j := range d {
-		r.Floats(t.data[j*stripRows:][:t.rows])
+		v.Floats(t.data[j*stripRows:][:t.rows])
 	}
 }

@@ -23,7 +23,7 @@ const magic = "ufsfact1"
 
 const (
 	maxColumns = 1 << 31
-	withEnds   = 4 * (int64(allUnits) + 1)
+	withEnds   = 4 * (int(allUnits) + 1)
 )
 
 // WriteTo writes the binary form of f. It implements io.WriterTo.
@@ -33,158 +33,134 @@ const (
 // hash 0 for them.
 func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 	f.markUniqueHashes()
-	e := words.NewWriter(w)
-	e.Word(words.MagicWord(magic))
-	e.Int(int64(len(f.columns)))
-	e.Int(f.rows)
-	e.Int(flagWord(f.tooManyIDs))
-	e.Int(flagWord(f.label != nil))
-	for j := range f.columns {
-		c := &f.columns[j]
-		hash := c.hash
-		if c.isUnique { // its hash covers only the rows before it was found to be unique
-			hash = 0
-		}
-		e.Word(hash)
-		ended := j < len(f.ends) && f.ends[j].seen > 0
-		e.Int(flagWord(c.isUnique) + 2*flagWord(c.isNotID) + 4*int64(c.units) + withEnds*flagWord(ended))
-		if c.distinct == nil {
-			e.Int(0)
-		} else {
-			e.Int(int64(len(c.distinct.hash)) + 1)
-			e.Int(c.distinct.seen)
-			for i, h := range c.distinct.hash {
-				e.Word(h)
-				e.Int(int64(c.distinct.count[i]))
-			}
-		}
-		if ended {
-			f.ends[j].encodeTo(e)
-		}
-	}
-	if f.label != nil {
-		f.label.encodeLabel(e)
-	}
-	return e.Finish()
-}
-
-func flagWord(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func (l *label) encodeLabel(e *words.Writer) {
-	e.Int(flagWord(l.tooManyClasses) + 2*flagWord(l.codes))
-	e.Int(int64(len(l.values)))
-	e.Floats(l.values)
-	for j := range l.pairs {
-		p := &l.pairs[j]
-		e.Int(p.n)
-		e.Floats([]float64{p.px, p.py, p.weight, p.sx, p.sy, p.sxx, p.syy, p.sxy})
-	}
-	for _, cells := range l.classes {
-		for j := range cells {
-			e.Int(cells[j].n)
-			e.Floats([]float64{cells[j].weight, cells[j].sum, cells[j].lo, cells[j].hi})
-		}
-	}
+	return words.Write(w, func(v *words.Visitor) { f.visit(v, f) })
 }
 
 // ReadFrom replaces f by the facts that WriteTo wrote for the same number of columns. It reads no further than the end
 // of these. If it fails, f is unchanged.
-func (f *Facts) ReadFrom(r io.Reader) (int64, error) { return words.Replace(f, r, f.decodeFacts) }
+func (f *Facts) ReadFrom(r io.Reader) (int64, error) { return words.Replace(f, r, (*Facts).visit) }
 
-func (f *Facts) decodeFacts(r *words.Reader) *Facts {
-	r.Magic(magic, "facts about columns")
-	r.Expect(4)
-	d := r.Count("number of columns", maxColumns)
-	if d != int64(len(f.columns)) {
-		r.Fail("%d columns, want %d", d, len(f.columns))
+// visit passes the words of f to v. old is the facts that f replaces if v reads; else it is f.
+func (f *Facts) visit(v *words.Visitor, old *Facts) {
+	v.Magic(magic, "facts about columns")
+	d, labelled := v.Length("number of columns", len(f.columns), maxColumns), f.label != nil
+	if d != len(old.columns) {
+		v.Fail("%d columns, want %d", d, len(old.columns))
 	}
-	got := &Facts{rows: r.Count("rows", words.MostRows), tooManyIDs: r.Count("a flag", 1) == 1}
-	labelled := r.Count("a flag", 1) == 1
-	r.Expect(3 * d)
-	for j := int64(0); j < d && r.Err() == nil; j++ {
-		c := column{hash: r.Word()}
-		flags := r.Count("flags", 2*withEnds-1)
-		c.isUnique, c.isNotID, c.units = flags&1 == 1, flags&2 == 2, unitSet(flags%withEnds>>2)
-		if n := r.Count("hashes kept", sketchSize+1); n > 0 {
-			got.candidates++
-			c.distinct = decodeSketch(r, n-1)
-		}
-		if c.distinct != nil && (c.isNotID || got.tooManyIDs) || got.candidates > maxSketched {
-			r.Fail("an unexpected sketch")
-		}
-		if flags&withEnds != 0 && r.Err() == nil {
-			if j >= maxEndColumns {
-				r.Fail("unexpected ends")
-			}
-			if got.ends == nil {
-				got.ends = make([]columnEnds, min(d, maxEndColumns))
-			}
-			got.ends[j%maxEndColumns] = decodeEnds(r)
-		}
-		got.columns = append(got.columns, c)
+	words.Count(v, "rows", &f.rows, words.MostRows)
+	v.Flag("a flag", &f.tooManyIDs)
+	v.Flag("a flag", &labelled)
+	v.Expect(3 * d)
+	words.Each(v, &f.columns, d, func(j int, c *column) { f.visitColumn(v, c, j, d) })
+	if v.Err() != nil || !labelled {
+		return
 	}
-	if labelled && r.Err() == nil {
-		got.label = decodeLabel(r, int(d))
-		if f.label != nil && got.label != nil {
-			got.label.threads = f.label.threads
+	if v.Reads() {
+		f.label = newLabel(d, 0)
+		if old.label != nil {
+			f.label.threads = old.label.threads
 		}
 	}
-	return got
+	f.label.visit(v)
 }
 
-func decodeSketch(r *words.Reader, n int64) *distinctSketch {
-	r.Expect(1 + 2*n)
-	s := &distinctSketch{seen: r.Count("values", math.MaxInt64)}
-	for i := int64(0); i < n && r.Err() == nil; i++ {
-		h := r.Word()
-		if i > 0 && h <= s.hash[i-1] {
-			r.Fail("hashes do not ascend")
-		}
-		s.insertHash(int(i), h, uint32(r.Count("times", math.MaxUint32)))
+func (f *Facts) visitColumn(v *words.Visitor, c *column, j, d int) {
+	hash, flags := c.hash, flagsOf(c.isUnique, c.isNotID)+4*int(c.units)
+	if c.isUnique { // its hash covers only the rows before it was found to be unique
+		hash = 0
 	}
-	return s
+	if j < len(f.ends) && f.ends[j].seen > 0 {
+		flags += withEnds
+	}
+	v.Word(&hash)
+	words.Count(v, "flags", &flags, 2*withEnds-1)
+	n := 0
+	if c.distinct != nil {
+		n = len(c.distinct.hash) + 1
+	}
+	n = v.Length("hashes kept", n, sketchSize+1)
+	if v.Reads() {
+		c.hash, c.isUnique, c.isNotID, c.units = hash, flags&1 == 1, flags&2 == 2, unitSet(flags%withEnds>>2)
+		if n > 0 {
+			f.candidates++
+			c.distinct = new(distinctSketch)
+		}
+	}
+	if n > 0 {
+		c.distinct.visit(v, n-1)
+	}
+	if c.distinct != nil && (c.isNotID || f.tooManyIDs) || f.candidates > maxSketched {
+		v.Fail("an unexpected sketch")
+	}
+	if flags < withEnds || v.Err() != nil {
+		return
+	}
+	if j >= maxEndColumns {
+		v.Fail("unexpected ends")
+		return
+	}
+	if f.ends == nil {
+		f.ends = make([]columnEnds, min(d, maxEndColumns))
+	}
+	f.ends[j].visit(v)
 }
 
-func decodeLabel(r *words.Reader, d int) *label {
-	l := newLabel(d, 0)
-	r.Expect(2)
-	flags := r.Count("flags", 3)
-	l.tooManyClasses, l.codes = flags&1 == 1, flags&2 == 2
-	n := r.Count("classes", maxClasses)
-	if l.tooManyClasses && n > 0 || n*int64(d) > maxCells {
-		r.Fail("%d classes have sums", n)
+// flagsOf returns an integer with the bits 1 and 2.
+func flagsOf(one, two bool) (flags int) {
+	if one {
+		flags = 1
 	}
-	if r.Err() != nil {
-		return nil
+	if two {
+		flags += 2
 	}
-	r.Expect(n)
-	l.values = make([]float64, n)
-	r.Floats(l.values)
+	return flags
+}
+
+// visit passes the number of values and n hashes with their counts to v.
+func (s *distinctSketch) visit(v *words.Visitor, n int) {
+	v.Expect(1 + 2*n)
+	words.Count(v, "values", &s.seen, math.MaxInt64)
+	if v.Reads() && n > 0 {
+		s.hash, s.count = make([]uint64, n, sketchSize), make([]uint32, n, sketchSize)
+	}
+	for i := range s.hash {
+		if v.Word(&s.hash[i]); i > 0 && s.hash[i] <= s.hash[i-1] {
+			v.Fail("hashes do not ascend")
+		}
+		words.Count(v, "times", &s.count[i], math.MaxUint32)
+	}
+}
+
+func (l *label) visit(v *words.Visitor) {
+	d, flags := len(l.pairs), flagsOf(l.tooManyClasses, l.codes)
+	words.Count(v, "flags", &flags, 3)
+	n := v.Length("classes", len(l.values), maxClasses)
+	if flags&1 == 1 && n > 0 || n*d > maxCells {
+		v.Fail("%d classes have sums", n)
+	}
+	if v.Err() != nil {
+		return
+	}
+	if v.Reads() {
+		l.tooManyClasses, l.codes, l.values = flags&1 == 1, flags&2 == 2, make([]float64, n)
+	}
+	v.Floats(l.values)
 	for k, y := range l.values {
 		if y != y || slices.Contains(l.values[:k], y) {
-			r.Fail("class %d is %g, which is not a number or repeated", k, y)
+			v.Fail("class %d is %g, which is not a number or repeated", k, y)
 		}
 	}
-	r.Expect(9 * int64(d))
-	for j := 0; j < d && r.Err() == nil; j++ {
+	v.Expect(9 * d)
+	for j := range l.pairs {
 		p := &l.pairs[j]
-		p.n = r.Count("rows", words.MostRows)
-		for _, x := range []*float64{&p.px, &p.py, &p.weight, &p.sx, &p.sy, &p.sxx, &p.syy, &p.sxy} {
-			*x = r.Float()
-		}
+		words.Count(v, "rows", &p.n, words.MostRows)
+		v.FloatFields(&p.px, &p.py, &p.weight, &p.sx, &p.sy, &p.sxx, &p.syy, &p.sxy)
 	}
-	r.Expect(5 * n * int64(d))
-	for k := int64(0); k < n && r.Err() == nil; k++ {
-		cells := make([]classSums, d)
-		for j := range cells {
-			cells[j] = classSums{r.Count("rows", words.MostRows), r.Float(), r.Float(), r.Float(), r.Float()}
-		}
-		l.classes = append(l.classes, cells)
-	}
-	return l
+	v.Expect(5 * n * d)
+	words.Each(v, &l.classes, n, func(_ int, cells *[]classSums) {
+		words.Each(v, cells, d, func(_ int, c *classSums) {
+			words.Count(v, "rows", &c.n, words.MostRows)
+			v.FloatFields(&c.weight, &c.sum, &c.lo, &c.hi)
+		})
+	})
 }

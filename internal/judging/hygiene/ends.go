@@ -174,28 +174,18 @@ func isFill(x float64) bool {
 	return len(digits) > 1 && strings.Trim(digits, "9.") == ""
 }
 
-func (e *columnEnds) encodeTo(w *words.Writer) {
-	w.Int(e.seen)
-	for _, end := range []extremeValue{e.low, e.high} {
-		w.Int(end.valueTimes)
-		w.Int(end.nextTimes)
-		w.Floats([]float64{end.value, end.next})
-	}
-}
-
-const endsWords = 9
-
-func decodeEnds(r *words.Reader) (e columnEnds) {
-	r.Expect(endsWords)
-	e.seen = r.Count("values at ends", words.MostRows)
+func (e *columnEnds) visit(v *words.Visitor) {
+	v.Expect(9)
+	words.Count(v, "values at ends", &e.seen, words.MostRows)
 	for _, to := range []*extremeValue{&e.low, &e.high} {
-		*to = extremeValue{valueTimes: r.Count("times", words.MostRows), nextTimes: r.Count("times", words.MostRows), value: r.Float(), next: r.Float()}
+		words.Count(v, "times", &to.valueTimes, words.MostRows)
+		words.Count(v, "times", &to.nextTimes, words.MostRows)
+		v.FloatFields(&to.value, &to.next)
 		one, two := to.valueTimes > 0 && to.value-to.value == 0, to.nextTimes > 0 && to.next > to.value && to.next-to.next == 0
 		if to.valueTimes+to.nextTimes > e.seen || !one || !two && (to.nextTimes != 0 || to.next != 0) {
-			r.Fail("ends that no values can have")
+			v.Fail("ends that no values can have")
 		}
 	}
-	return e
 }
 
 // unitSet is a set of time units: the units in which all values of a column are times in the years 1990 to 2049.

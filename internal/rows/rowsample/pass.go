@@ -54,7 +54,7 @@ func (p *pass) readRows(ctx context.Context, r stream.Range) error {
 	values, current := make([]float64, p.head.d), int64(0)
 	p.chunk.Start = r.From
 	for i, position := range p.head.positions {
-		if p.head.readRow(read, values); read.Err() != nil {
+		if p.head.visitRow(read, values); read.Err() != nil {
 			return p.errDamaged(read.Err())
 		}
 		if !p.isDrawn[i] || position < r.From || position >= r.To {

@@ -62,25 +62,17 @@ func (s Sample) MergedBytes(o *Sample) int64 {
 
 // WriteTo implements io.WriterTo.
 func (s Sample) WriteTo(w io.Writer) (int64, error) {
-	e := words.NewWriter(w)
-	e.Word(words.MagicWord(magic))
-	e.Int(int64(s.sampler.Columns()))
-	e.Word(s.sampler.Seed())
-	e.Int(int64(s.sampler.Rows()))
-	e.Int(int64(s.sampler.Len()))
+	h := sampleHead{d: s.sampler.Columns(), seed: s.sampler.Seed(), keep: s.sampler.Rows()}
 	rows := s.sampler.InOrder()
 	for _, r := range rows {
-		e.Int(r.Position)
+		h.positions, h.starts = append(h.positions, r.Position), append(h.starts, r.Start)
 	}
-	for _, r := range rows {
-		e.Int(r.Start)
-	}
-	for _, r := range rows {
-		for _, x := range r.Values {
-			e.Word(canonicalBits(x))
+	return words.Write(w, func(v *words.Visitor) {
+		h.visit(v, nil)
+		for _, r := range rows {
+			h.visitRow(v, r.Values)
 		}
-	}
-	return e.Finish()
+	})
 }
 
 // canonicalBits returns the bits of a value. All NaNs that represent the same kind of missing entry have the same bits.
@@ -102,54 +94,47 @@ type sampleHead struct {
 
 // readHead reads the head. It calls the function fits, which must return an error if there is too little memory for the
 // sample. It allocates memory only as data are read, so that a damaged head cannot exhaust the memory.
-func readHead(r *words.Reader, fits func(rows, d int) error) (h sampleHead) {
-	r.Magic(magic, "sample of rows")
-	r.Expect(4)
-	h.d = int(r.Count("number of columns", maxColumns))
-	h.seed = r.Word()
-	h.keep = int(r.Count("rows to keep", MostRows))
-	n := int(r.Count("rows", int64(h.keep)))
-	if h.keep == 0 {
-		r.Fail("a sample that keeps no rows")
-	}
-	if r.Err() == nil {
-		r.Stop(fits(n, h.d))
-	}
-	numbers := func(what string, check func(i int, v int64)) (list []int64) {
-		if r.Err() == nil {
-			r.Expect(int64(n))
-		}
-		for i := range n {
-			if r.Err() != nil {
-				return nil
-			}
-			v := r.Count(what, math.MaxInt64-1) // position + 1 must also be a valid number
-			check(i, v)
-			list = append(list, v)
-		}
-		return list
-	}
-	last := int64(0)
-	h.positions = numbers("position", func(_ int, v int64) {
-		if v < last {
-			r.Fail("positions are not in order")
-		}
-		last = v
-	})
-	h.starts = numbers("start of a row group", func(i int, v int64) {
-		if r.Err() == nil && v > h.positions[i] {
-			r.Fail("the row at %d is in a row group that starts at %d", h.positions[i], v)
-		}
-	})
+func readHead(v *words.Visitor, fits func(rows, d int) error) (h sampleHead) {
+	h.visit(v, fits)
 	return h
 }
 
-func (h *sampleHead) readRow(r *words.Reader, row []float64) {
-	r.Expect(int64(h.d))
+func (h *sampleHead) visit(v *words.Visitor, fits func(rows, d int) error) {
+	v.Magic(magic, "sample of rows")
+	words.Count(v, "number of columns", &h.d, maxColumns)
+	v.Word(&h.seed)
+	words.Count(v, "rows to keep", &h.keep, MostRows)
+	n := v.Length("rows", len(h.positions), h.keep)
+	if h.keep == 0 {
+		v.Fail("a sample that keeps no rows")
+	}
+	if v.Reads() && v.Err() == nil {
+		v.Stop(fits(n, h.d))
+	}
+	const limit = math.MaxInt64 - 1 // position + 1 must also be a valid number
+	v.Expect(2 * n)
+	words.Each(v, &h.positions, n, func(i int, p *int64) {
+		if words.Count(v, "position", p, limit); i > 0 && *p < h.positions[i-1] {
+			v.Fail("positions are not in order")
+		}
+	})
+	words.Each(v, &h.starts, n, func(i int, p *int64) {
+		if words.Count(v, "start of a row group", p, limit); *p > h.positions[i] {
+			v.Fail("the row at %d is in a row group that starts at %d", h.positions[i], *p)
+		}
+	})
+}
+
+func (h *sampleHead) visitRow(v *words.Visitor, row []float64) {
+	v.Expect(h.d)
 	for j := range row {
-		x := r.Float()
-		if math.IsInf(x, 0) || x != x && canonicalBits(x) != math.Float64bits(x) {
-			r.Fail("a row has an invalid value")
+		bits := canonicalBits(row[j])
+		if v.Word(&bits); !v.Reads() {
+			continue
+		}
+		x := math.Float64frombits(bits)
+		if math.IsInf(x, 0) || canonicalBits(x) != bits {
+			v.Fail("a row has an invalid value")
 		}
 		row[j] = x
 	}
@@ -159,29 +144,28 @@ func (h *sampleHead) readRow(r *words.Reader, row []float64) {
 // other options of s, and reads no further than the end of the sample. If there is too little memory, it fails with a
 // *stream.MemoryError before it reads any row. If it fails, s is unchanged.
 func (s *Sample) ReadFrom(from io.Reader) (int64, error) {
-	return words.Replace(s, from, s.decodeSample)
+	return words.Replace(s, from, (*Sample).readSample)
 }
 
-func (s *Sample) decodeSample(r *words.Reader) *Sample {
-	opt := s.sampler.Options()
-	h := readHead(r, func(rows, d int) error {
+func (s *Sample) readSample(v *words.Visitor, old *Sample) {
+	opt := old.sampler.Options()
+	h := readHead(v, func(rows, d int) error {
 		if need := SampleBytes(rows, d); need > opt.Limit {
 			return &stream.MemoryError{What: "a sample of rows", Need: need, Limit: opt.Limit}
 		}
 		return nil
 	})
 	opt.Rows, opt.Seed = max(h.keep, 1), h.seed
-	got := New(h.d, opt)
-	if d := s.sampler.Columns(); d > 0 && h.d != d {
-		r.Fail("%d columns, want %d", h.d, d)
+	*s = New(h.d, opt)
+	if d := old.sampler.Columns(); d > 0 && h.d != d {
+		v.Fail("%d columns, want %d", h.d, d)
 	}
 	for i := range h.positions {
-		if r.Err() != nil {
-			return nil
+		if v.Err() != nil {
+			return
 		}
 		row := make([]float64, h.d)
-		h.readRow(r, row)
-		r.Stop(got.sampler.Put(anchor.SampledRow{Position: h.positions[i], Start: h.starts[i], Values: row}))
+		h.visitRow(v, row)
+		v.Stop(s.sampler.Put(anchor.SampledRow{Position: h.positions[i], Start: h.starts[i], Values: row}))
 	}
-	return &got
 }

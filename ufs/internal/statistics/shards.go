@@ -194,15 +194,7 @@ const shardStatsMagic = "ufshash1"
 
 // WriteTo implements io.WriterTo.
 func (h *ShardStats) WriteTo(w io.Writer) (int64, error) {
-	e := words.NewWriter(w)
-	e.Word(words.MagicWord(shardStatsMagic))
-	e.Int(int64(len(h.Moments)))
-	graphs := int64(0)
-	if h.graphs != nil {
-		graphs = 1
-	}
-	e.Int(graphs)
-	n, err := e.Finish()
+	n, err := words.Write(w, func(v *words.Visitor) { h.visitHead(v) })
 	for _, state := range h.listStates() {
 		if err != nil {
 			return n, err
@@ -212,6 +204,17 @@ func (h *ShardStats) WriteTo(w io.Writer) (int64, error) {
 		n += more
 	}
 	return n, err
+}
+
+// visitHead passes the words before the moments to v. It reports whether graphs follow the moments.
+func (h *ShardStats) visitHead(v *words.Visitor) (graphs bool) {
+	v.Magic(shardStatsMagic, "statistics of hash shards")
+	shards := v.Length("number of hash shards", len(h.Moments), halves.MostShards)
+	graphs = h.graphs != nil
+	if v.Flag("whether there are graphs", &graphs); shards != len(h.Moments) || !graphs && h.graphs != nil {
+		v.Fail("%d hash shards with graphs: %v, want %d with graphs: %v", shards, graphs, len(h.Moments), h.graphs != nil)
+	}
+	return graphs
 }
 
 func (h *ShardStats) listStates() []State {
@@ -228,15 +231,8 @@ func (h *ShardStats) listStates() []State {
 // ReadFrom reads the output of WriteTo. h must have the same number of shards. If h does not have graphs, ReadFrom
 // skips the graphs. After an error h must not be used.
 func (h *ShardStats) ReadFrom(r io.Reader) (int64, error) {
-	d := words.NewReader(r)
-	d.Magic(shardStatsMagic, "statistics of hash shards")
-	d.Expect(2)
-	shards := int(d.Count("number of hash shards", halves.MostShards))
-	graphs := d.Count("whether there are graphs", 1) == 1
-	if d.Err() == nil && (shards != len(h.Moments) || !graphs && h.graphs != nil) {
-		d.Fail("%d hash shards with graphs: %v, want %d with graphs: %v", shards, graphs, len(h.Moments), h.graphs != nil)
-	}
-	n, err := int64(3*8), d.Err()
+	graphs := false
+	n, err := words.Read(r, func(v *words.Visitor) { graphs = h.visitHead(v) })
 	for _, state := range h.listStates() {
 		if err != nil {
 			return n, err
