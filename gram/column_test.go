@@ -63,7 +63,7 @@ func TestLeftOut(t *testing.T) {
 		for _, scale := range scales {
 			for _, fill := range []Fill{FillMean, FillZero} {
 				m := state(mixed)
-				if got := m.LeftOut(names); !reflect.DeepEqual(got, want) {
+				if got := m.Profile.LeftOut(names); !reflect.DeepEqual(got, want) {
 					t.Fatalf("left out %v, want %v", got, want)
 				}
 				got := must.Get(m.Finish(names, FinishOptions{Scale: scale, Fill: fill}))(t)
@@ -91,7 +91,7 @@ func TestRising(t *testing.T) {
 		later := table{tab.MapEntries(func(_, j int, x float64) float64 { return x + [3]float64{100, 0, 0}[j] })}
 		must.Do(t, m.Merge(later.moments(t, Options{}, height)))
 		for j, want := range []bool{true, false, false} {
-			if m.Columns[j].Rising != want {
+			if m.Profile.Columns[j].Rising != want {
 				t.Errorf("height %d, column %d: rising %v", height, j, !want)
 			}
 		}

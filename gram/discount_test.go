@@ -39,8 +39,8 @@ func TestDiscountIsWeight(t *testing.T) {
 				t.Errorf("histogram %d is off: %g", j, psi.Value)
 			}
 		}
-		if m.Rows != int64(n) || m.Seen != int64(n) {
-			t.Errorf("%d of %d rows, want %d", m.Rows, m.Seen, n)
+		if m.Profile.Rows != int64(n) || m.Profile.Seen != int64(n) {
+			t.Errorf("%d of %d rows, want %d", m.Profile.Rows, m.Profile.Seen, n)
 		}
 		g := finish(t, m, tab, scale, fill)
 		// As in TestMerge, and two roundings more for each discount of each sum.

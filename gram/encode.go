@@ -103,17 +103,17 @@ func (m *Moments) ReadFrom(r io.Reader) (int64, error) { return words.Replace(m,
 func (m *Moments) visit(v *words.Visitor, old *Moments) {
 	v.Magic(momentsMagic, "Gram statistics")
 	m.Profile.visit(v, &old.Profile)
-	d, missing := len(m.Columns), m.missing
+	d, missing := len(m.Profile.Columns), m.missing
 	dm := v.Length("columns with missing entries", len(missing), d)
 	v.Expect(dm)
 	visitAscending(v, &missing, dm, d, func(int) {})
-	if m.Rows == 0 && dm > 0 {
+	if m.Profile.Rows == 0 && dm > 0 {
 		v.Fail("missing entries in no rows")
 	}
 	if v.Err() == nil && v.Reads() {
 		p := m.Profile
 		*m = *NewMoments(d, old.opt)
-		if m.Profile, m.scratch = p, old.scratch; m.Rows > 0 {
+		if m.Profile, m.scratch = p, old.scratch; m.Profile.Rows > 0 {
 			v.Stop(m.allocateMissing(missing, false))
 		}
 	}

@@ -59,7 +59,7 @@ func TestResume(t *testing.T) {
 // or returns an error.
 func FuzzMoments(f *testing.F) {
 	for _, m := range states(f) {
-		if len(m.Columns) < 20 {
+		if len(m.Profile.Columns) < 20 {
 			f.Add(encode(f, m))
 		}
 	}
@@ -73,10 +73,10 @@ func FuzzMoments(f *testing.F) {
 		if int64(len(again)) != n {
 			t.Fatalf("read %d bytes, wrote %d", n, len(again))
 		}
-		o := NewMoments(len(m.Columns), Options{Threads: 1})
+		o := NewMoments(len(m.Profile.Columns), Options{Threads: 1})
 		wordstest.CheckReread(t, again, o)
 		must.Do(t, m.Merge(o))
-		tab := tabletest.Table{Cols: make([][]float64, len(m.Columns))}
+		tab := tabletest.Table{Cols: make([][]float64, len(m.Profile.Columns))}
 		_, _ = m.Finish(tab.Columns(), FinishOptions{Scale: ScaleStandard})
 	})
 }

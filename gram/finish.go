@@ -79,11 +79,11 @@ type Gram struct {
 // digits. Afterwards only m's Profile may be used, even after an error. cols must be the columns of the profile. If
 // there are no rows, or no usable column, Finish fails with a *stream.DataError.
 func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
-	d := len(m.Columns)
+	d := len(m.Profile.Columns)
 	m.scratch = new(scratch)
 	if m.g != nil {
-		for j := range m.Columns { // use the standard deviation from the matrix's own diagonal, which has the same rounding
-			m.Columns[j].Squares = m.g[j*d+j]
+		for j := range m.Profile.Columns { // use the standard deviation from the matrix's own diagonal, which has the same rounding
+			m.Profile.Columns[j].Squares = m.g[j*d+j]
 		}
 	}
 	s, err := opt.newStandardizer(&m.Profile, cols)
@@ -104,16 +104,6 @@ func (m *Moments) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error)
 	return g, nil
 }
 
-// Gram returns a Gram without matrix entries. It contains only the features, means and scaling, which follow from the
-// profile. If there are no rows, or no usable column, it fails with a *stream.DataError.
-func (p *Profile) Gram(cols []stream.Column, opt FinishOptions) (*Gram, error) {
-	s, err := opt.newStandardizer(p, cols)
-	if err != nil {
-		return nil, err
-	}
-	return newGram(s, p), nil
-}
-
 func newGram(s *Standardizer, p *Profile) *Gram {
 	g := &Gram{
 		Matrix: Matrix{D: len(s.Columns)}, Columns: s.Columns, Mean: s.Mean, Std: s.Std, Filled: s.Filled,
@@ -131,7 +121,7 @@ func newGram(s *Standardizer, p *Profile) *Gram {
 // compactKept moves the upper triangle of the kept rows and columns to the front of m.g. No entry moves to a higher
 // index, so in ascending order no entry is overwritten before it is read.
 func (m *Moments) compactKept(places []int) []float64 {
-	d, n := len(m.Columns), len(places)
+	d, n := len(m.Profile.Columns), len(places)
 	if n < d {
 		for k, i := range places {
 			for l := k; l < n; l++ {
@@ -162,4 +152,48 @@ func (s *Standardizer) shiftAndScale(y float64, i, j int) float64 {
 	y += s.Weight * (s.offset[i] * s.offset[j])
 	// Multiply by one factor after the other, because their product may leave float64's range.
 	return y * min(s.Factor[i], s.Factor[j]) * max(s.Factor[i], s.Factor[j])
+}
+
+// finishPairs turns the kept part of G̃ into pairwise-complete products (Little and Rubin, Statistical Analysis with
+// Missing Data, 2002, section 3.4), d×d, upper triangle. With M = 1 for an observed entry and X₀ = x̃ = M∘(x − pilot),
+//
+//	N = MᵀM   P = X₀ᵀX₀   Q = X₀ᵀM
+//	cov_ij = (P_ij − Q_ij·Q_ji/N_ij)/N_ij
+//
+// is the covariance over the rows in which both columns are observed. Gᵢⱼ is Σw·cov_ij, shifted and scaled. All three
+// matrices follow from the moments: P = G̃, and with m = 1 − M
+//
+//	N_ij = Σw − Σw mᵢ − Σw mⱼ + N̄_ij   (N̄ is the N of [Moments])
+//	Q_ij = Σw x̃ᵢ − A_ji                (Σ w x̃ᵢ less the rows in which j is missing)
+//
+// The result may have negative eigenvalues. finishPairs returns the number of pairs of columns that are never observed
+// in the same row. The covariance of such a pair is set to 0.
+func (m *Moments) finishPairs(sym []float64, s *Standardizer) (apart int) {
+	n := len(s.Columns)
+	counts := make([]int, n)
+	kernel.Each(m.opt.Threads, n, func(i int) {
+		ci := s.Columns[i]
+		a := &m.Profile.Columns[ci]
+		for j := i; j < n; j++ {
+			cj := s.Columns[j]
+			b := &m.Profile.Columns[cj]
+			weight, own, other := m.Profile.Weight, a.Sum, b.Sum
+			if m.slot[ci] >= 0 || m.slot[cj] >= 0 {
+				weight = m.Profile.Weight - ((m.Profile.Weight - a.Weight) + (m.Profile.Weight - b.Weight)) + m.bothMissingAt(ci, cj)
+				own, other = a.Sum-m.crossAt(cj, ci), b.Sum-m.crossAt(ci, cj)
+			}
+			y := 0.0
+			// If no row has both columns, weight may differ from 0 by rounding, by about 1e-16 of m.Weight.
+			if weight > 1e-12*m.Profile.Weight {
+				y = (sym[i*n+j] - own*other/weight) * (m.Profile.Weight / weight)
+			} else {
+				counts[i]++
+			}
+			sym[i*n+j] = s.shiftAndScale(y, i, j)
+		}
+	})
+	for _, c := range counts {
+		apart += c
+	}
+	return apart
 }

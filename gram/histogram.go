@@ -2,10 +2,12 @@ package gram
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"math/bits"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/disk/words"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -199,3 +201,100 @@ func (c *histogram) addValue(x, weight float64, maxBins int) {
 
 // orderedBits maps the bits of a float64 to an integer, such that the integers have the same order as the values.
 func orderedBits(bits uint64) uint64 { return bits ^ (uint64(int64(bits)>>63) | 1<<63) }
+
+// Discount multiplies every weight in h by γ in (0, 1]. If γ is not in this range, Discount fails, and h is unchanged.
+func (h *Histograms) Discount(gamma float64) error {
+	if !(gamma > 0 && gamma <= 1) {
+		return fmt.Errorf("gram: a discount of %v: want more than 0 and up to 1", gamma)
+	}
+	for j := range h.columns {
+		c := &h.columns[j]
+		c.zero *= gamma
+		c.missing *= gamma
+		for i := range c.bins {
+			c.bins[i].count *= gamma
+		}
+	}
+	return nil
+}
+
+// Reorder moves column order[j] of h to position j.
+func (h *Histograms) Reorder(order []int) { h.columns = permutedCopy(h.columns, order) }
+
+// coarsenedCopy returns a copy of c with a shift of at least s.
+func (c *histogram) coarsenedCopy(s uint) histogram {
+	aligned := *c
+	aligned.bins = slices.Clone(c.bins)
+	aligned.coarsenToShift(max(c.shift, s))
+	return aligned
+}
+
+func (c *histogram) observedWeight() float64 {
+	sum := c.zero
+	for _, b := range c.bins {
+		sum += b.count
+	}
+	return sum
+}
+
+func (c *histogram) totalWeight() float64 { return c.observedWeight() + c.missing }
+
+// This is the binary form of Histograms, in 8-byte little-endian words. Equal states have equal bytes: "ufshist1", d,
+// then d times: shift, number of bins, Σw of zeros, Σw of missing entries, and for each bin its key and Σw. Histograms
+// for ranks begin instead with "ufsranks" and the largest number of bins of a column.
+const (
+	histogramsMagic = "ufshist1"
+	ranksMagic      = "ufsranks"
+)
+
+// WriteTo writes the binary form of h. It implements io.WriterTo.
+func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
+	return words.Write(w, func(v *words.Visitor) { h.visit(v, h) })
+}
+
+// ReadFrom replaces h's state by one that WriteTo wrote, and reads no further. It keeps h's threads. If h has columns,
+// the numbers of columns must agree. Memory grows with the bytes read, not with the sizes stated at the beginning. On
+// error h is unchanged.
+func (h *Histograms) ReadFrom(r io.Reader) (int64, error) {
+	return words.Replace(h, r, (*Histograms).visit)
+}
+
+func (h *Histograms) visit(v *words.Visitor, old *Histograms) {
+	h.threads, h.maxBins = old.threads, old.maxBins
+	if h.maxBins == HistogramBins {
+		v.Magic(histogramsMagic, "histograms")
+	} else {
+		v.Magic(ranksMagic, "histograms for ranks")
+		if most := v.Length("most bins", h.maxBins, 1<<30); most != h.maxBins {
+			v.Fail("bins for ranks: %d at most, want %d", most, h.maxBins)
+		}
+	}
+	d := v.Length("number of columns", len(h.columns), maxColumns)
+	checkColumns(v, d, len(old.columns))
+	words.Each(v, &h.columns, d, func(_ int, c *histogram) { c.visit(v, h.maxBins) })
+}
+
+func (c *histogram) visit(v *words.Visitor, maxBins int) {
+	v.Expect(4)
+	words.Count(v, "shift", &c.shift, 63)
+	n := v.Length("number of bins", len(c.bins), maxBins)
+	v.FloatFields(&c.zero, &c.missing)
+	if !isNonnegative(c.zero) || !isNonnegative(c.missing) {
+		v.Fail("%g zeros, %g missing entries", c.zero, c.missing)
+	}
+	// With a shift smaller by one there are too many bins. Each bin now is the union of at most two of these.
+	if c.shift > 0 && n <= maxBins/2 {
+		v.Fail("%d bins at the shift %d", n, c.shift)
+	}
+	v.Expect(2 * n)
+	last := orderedBits(math.Float64bits(math.MaxFloat64)) >> c.shift
+	words.Each(v, &c.bins, n, func(i int, b *bin) {
+		v.Word(&b.key)
+		v.Float(&b.count)
+		if b.key > last || i > 0 && b.key <= c.bins[i-1].key || !isNonnegative(b.count) {
+			v.Fail("a bin %d of %g at the shift %d", b.key, b.count, c.shift)
+		}
+	})
+}
+
+func isNonnegative(x float64) bool { return x >= 0 && isFinite(x) }

@@ -2,6 +2,7 @@ package gram
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
@@ -18,8 +19,8 @@ import (
 // inputs, and does not depend on the order of merging. Merging empty moments changes nothing. The argument is unchanged.
 // If it has other columns, or memory does not suffice (*stream.MemoryError), Merge fails, and the receiver is unchanged.
 func (m *Moments) Merge(o *Moments) error {
-	if len(m.Columns) != len(o.Columns) {
-		return fmt.Errorf("gram: cannot merge %d columns with %d", len(m.Columns), len(o.Columns))
+	if len(m.Profile.Columns) != len(o.Profile.Columns) {
+		return fmt.Errorf("gram: cannot merge %d columns with %d", len(m.Profile.Columns), len(o.Profile.Columns))
 	}
 	if o.g != nil {
 		if err := m.allocateMissing(o.missing, false); err != nil {
@@ -40,30 +41,30 @@ func (m *Moments) MergedBytes(o *Moments) int64 {
 			}
 		}
 	}
-	return Bytes(len(m.Columns), missing)
+	return Bytes(len(m.Profile.Columns), missing)
 }
 
 // SetLimit changes Options.Limit for all later calls.
 func (m *Moments) SetLimit(limit int64) { m.opt.Limit = Options{Limit: limit}.withDefaults().Limit }
 
 func (m *Moments) mergeMatrices(o *Moments) {
-	d := len(m.Columns)
+	d := len(m.Profile.Columns)
 	t := make([]float64, d)    // pilot of o - pilot of m
 	lost := make([]float64, d) // for each column, Σ w m over the rows of o
 	for j := range t {
-		a, b := &m.Columns[j], &o.Columns[j]
+		a, b := &m.Profile.Columns[j], &o.Profile.Columns[j]
 		if a.Observed > 0 && b.Observed > 0 { // otherwise m adopts o's pilot, or every x̃ of o is 0
 			t[j] = b.Pilot - a.Pilot
 		}
-		lost[j] = o.Weight - b.Weight
+		lost[j] = o.Profile.Weight - b.Weight
 	}
 	// observedSum returns S[i, j]: Σ w x̃ᵢ over the rows of o in which column j is observed.
-	observedSum := func(i, j int) float64 { return o.Columns[i].Sum - o.crossAt(j, i) }
+	observedSum := func(i, j int) float64 { return o.Profile.Columns[i].Sum - o.crossAt(j, i) }
 	kernel.Each(m.opt.Threads, d, func(i int) {
 		for j := i; j < d; j++ {
 			g := o.g[i*d+j]
 			if t[i] != 0 || t[j] != 0 {
-				g += float64(t[j]*observedSum(i, j)) + float64(t[i]*observedSum(j, i)) + float64(t[i]*t[j])*(o.Weight-lost[i]-lost[j]+o.bothMissingAt(i, j))
+				g += float64(t[j]*observedSum(i, j)) + float64(t[i]*observedSum(j, i)) + float64(t[i]*t[j])*(o.Profile.Weight-lost[i]-lost[j]+o.bothMissingAt(i, j))
 			}
 			m.g[i*d+j] += g
 		}
@@ -77,4 +78,109 @@ func (m *Moments) mergeMatrices(o *Moments) {
 			m.bothMissing[m.slot[col]*len(m.missing)+m.slot[o.missing[l]]] += o.bothMissing[k*len(o.missing)+l]
 		}
 	}
+}
+
+// Discount does the same as [Profile.Discount] for all sums of m, in O(d²).
+func (m *Moments) Discount(gamma float64) error {
+	if err := m.Profile.checkDiscount(gamma); err != nil {
+		return err
+	}
+	m.Profile.discountSums(gamma)
+	for _, sums := range [][]float64{m.g, m.cross, m.bothMissing} {
+		multiplyAll(sums, gamma)
+	}
+	return nil
+}
+
+func multiplyAll(x []float64, factor float64) {
+	for i := range x {
+		x[i] *= factor
+	}
+}
+
+// Reorder moves column order[j] of m to position j, in O(d²). It works in place, except that it copies the sums of
+// columns with missing entries.
+func (m *Moments) Reorder(order []int) {
+	d := len(m.Profile.Columns)
+	m.Profile.Reorder(order)
+	if m.g != nil {
+		eachSwap(order, func(i, j int) { swapSymmetric(m.g, d, i, j) })
+	}
+	dm, to := len(m.missing), inversePermutation(order)
+	if dm == 0 {
+		return
+	}
+	missing, row := make([]int, dm), make([]float64, d)
+	for k, j := range m.missing {
+		missing[k] = to[j]
+	}
+	slices.Sort(missing)
+	slot, was := make([]int, d), make([]int, dm) // was[i] is the former slot of column i of missing
+	for j := range slot {
+		slot[j] = -1
+	}
+	for k, j := range missing {
+		slot[j], was[k] = k, m.slot[order[j]]
+	}
+	cross, both := make([]float64, dm*d), make([]float64, dm*dm)
+	for k, old := range was {
+		copy(row, m.cross[old*d:][:d])
+		for j, from := range order {
+			cross[k*d+j] = row[from]
+		}
+		for l := k; l < dm; l++ {
+			both[k*dm+l] = m.bothMissing[min(old, was[l])*dm+max(old, was[l])]
+		}
+	}
+	m.missing, m.slot, m.cross, m.bothMissing = missing, slot, cross, both
+}
+
+func permutedCopy[T any](x []T, order []int) []T {
+	y := make([]T, len(x))
+	for j, from := range order {
+		y[j] = x[from]
+	}
+	return y
+}
+
+// inversePermutation returns the new position of each column, given the old column at each position.
+func inversePermutation(order []int) []int {
+	to := make([]int, len(order))
+	for j, from := range order {
+		to[from] = j
+	}
+	return to
+}
+
+// eachSwap replaces a permutation by exchanges of two positions, at most one for each position, and calls swap.
+func eachSwap(order []int, swap func(i, j int)) {
+	placeOf := make([]int, len(order))  // present position of each column
+	columnAt := make([]int, len(order)) // column at each position
+	for j := range placeOf {
+		placeOf[j], columnAt[j] = j, j
+	}
+	for j, from := range order {
+		k := placeOf[from]
+		if k == j {
+			continue
+		}
+		swap(j, k)
+		columnAt[k] = columnAt[j]
+		placeOf[columnAt[k]], columnAt[j], placeOf[from] = k, from, j
+	}
+}
+
+// swapSymmetric exchanges rows and columns i and j of a symmetric d×d matrix, of which only the upper triangle is
+// stored.
+func swapSymmetric(g []float64, d, i, j int) {
+	at := func(a, b int) *float64 { return &g[min(a, b)*d+max(a, b)] }
+	for k := range d {
+		if k == i || k == j {
+			continue
+		}
+		x, y := at(i, k), at(j, k)
+		*x, *y = *y, *x
+	}
+	x, y := at(i, i), at(j, j)
+	*x, *y = *y, *x
 }

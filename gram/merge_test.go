@@ -34,8 +34,8 @@ func TestMerge(t *testing.T) {
 			"back":  merge(part(45, n), merge(part(20, 45), part(0, 20))),
 			"empty": merge(empty(), merge(merge(part(0, n), empty()), empty())),
 		} {
-			if m.Rows != int64(n) {
-				t.Fatalf("%s: %d rows", name, m.Rows)
+			if m.Profile.Rows != int64(n) {
+				t.Fatalf("%s: %d rows", name, m.Profile.Rows)
 			}
 			// Moving pilots costs at most the digits between the two pilots, which are
 			// both values of the column: the same condition, once more for each merge.

@@ -2,9 +2,12 @@ package gram
 
 import (
 	"cmp"
+	"fmt"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -34,7 +37,7 @@ func (o Options) withDefaults() Options {
 //
 // A column joins A and N at its first missing entry. Earlier rows add nothing to its sums.
 type Moments struct {
-	Profile
+	Profile Profile
 
 	opt         Options
 	g           []float64 // d×d row-major; nil until rows arrive
@@ -115,7 +118,7 @@ func NewMoments(d int, opt Options) *Moments {
 // Another returns empty moments with m's columns and options. It shares m's scratch, so rows must not be added to both
 // at the same time.
 func (m *Moments) Another() *Moments {
-	o := NewMoments(len(m.Columns), m.opt)
+	o := NewMoments(len(m.Profile.Columns), m.opt)
 	o.scratch = m.scratch
 	return o
 }
@@ -127,7 +130,7 @@ func (m *Moments) Another() *Moments {
 // The result does not depend on the number of workers, not even in the last bit.
 // Cutting the same rows into other chunks changes it by rounding.
 func (m *Moments) Add(c *stream.Chunk) error {
-	if err := m.checkChunk(c); err != nil {
+	if err := m.Profile.checkChunk(c); err != nil {
 		return err
 	}
 	holes := m.newMissingColumns(c)
@@ -136,10 +139,10 @@ func (m *Moments) Add(c *stream.Chunk) error {
 			return err
 		}
 	}
-	m.addCounts(c)
+	m.Profile.addCounts(c)
 	if c.Sparse != nil {
 		start := time.Now()
-		m.addSparse(c)
+		m.Profile.addSparse(c)
 		observed := c.Sparse
 		if len(holes) > 0 {
 			observed = m.addMissingEntries(c)
@@ -149,7 +152,7 @@ func (m *Moments) Add(c *stream.Chunk) error {
 		return nil
 	}
 	for from := 0; from < c.Rows; from += stripRows {
-		s := m.nextStrip(c, from, m.root[:0])
+		s := m.Profile.nextStrip(c, from, m.root[:0])
 		m.addStrip(&s, len(holes) > 0)
 	}
 	return nil
@@ -158,9 +161,9 @@ func (m *Moments) Add(c *stream.Chunk) error {
 // addStrip adds a strip of rows to the profile and to the matrices. It reads every column from memory once, because the
 // same loop adds the column to its sums and packs it for the products.
 func (m *Moments) addStrip(s *strip, holes bool) {
-	d := len(m.Columns)
+	d := len(m.Profile.Columns)
 	packing := eachColumn(m.opt.Threads, d, func(j int) {
-		m.addColumn(s, j, m.packed[j*stripRows:][:s.rows])
+		m.Profile.addColumn(s, j, m.packed[j*stripRows:][:s.rows])
 		m.storeColumnIfSmall(j, m.packed[j*stripRows:][:s.rows])
 		if k := m.slot[j]; holes && k >= 0 {
 			s.writeMissing(m.holes[k*stripRows:][:s.rows], j)
@@ -177,4 +180,156 @@ func (m *Moments) addStrip(s *strip, holes bool) {
 		kernel.Syrk(m.team, 1, ot, kernel.RowMajor(m.bothMissing, dm, dm, dm))
 	}
 	m.opt.Busy.Add(stream.PartGram, m.team.BusyTime()-before)
+}
+
+func (m *Moments) newMissingColumns(c *stream.Chunk) []int {
+	if c.Sparse != nil {
+		return sparseMissingColumns(c)
+	}
+	if c.Missing == nil {
+		return nil
+	}
+	hasHole := make([]bool, c.Cols)
+	eachColumn(m.opt.Threads, c.Cols, func(j int) {
+		hasHole[j] = mayHaveMissing(c, j) && slices.ContainsFunc(c.Col(j), math.IsNaN)
+	})
+	var holes []int
+	for j, has := range hasHole {
+		if has {
+			holes = append(holes, j)
+		}
+	}
+	return holes
+}
+
+// allocateMissing allocates memory for missing entries in the columns `holes`, and for packing if pack is set, i.e. if
+// the rows are dense. If the limit is too low, it fails, and m is unchanged.
+func (m *Moments) allocateMissing(holes []int, pack bool) error {
+	d := len(m.Profile.Columns)
+	missing := slices.Clone(m.missing)
+	for _, j := range holes {
+		if m.slot[j] < 0 {
+			missing = append(missing, j)
+		}
+	}
+	slices.Sort(missing)
+	if err := m.checkLimit(d, len(missing)); err != nil {
+		return err
+	}
+	if m.g == nil {
+		m.g = room.MakeSlice[float64](d * d)
+	}
+	if pack && m.packed == nil {
+		m.team = kernel.NewTeam(m.opt.Threads)
+		m.packed = make([]float64, d*stripRows)
+		m.root = make([]float64, 0, stripRows)
+		m.wholeNumbers = newWholeNumbers(d)
+	}
+	if len(missing) > len(m.missing) {
+		m.insertMissingColumns(missing)
+	}
+	if pack && len(m.holes) < len(m.missing)*stripRows {
+		m.holes = make([]float64, len(m.missing)*stripRows)
+	}
+	return nil
+}
+
+func (m *Moments) checkLimit(d, missing int) error {
+	need := Bytes(d, missing)
+	if need <= m.opt.Limit {
+		return nil
+	}
+	description := fmt.Sprintf("the Gram matrix of %d features", d)
+	if missing > 0 {
+		description += fmt.Sprintf(", %d of them with missing values,", missing)
+	}
+	return &stream.MemoryError{What: description, Need: need, Limit: m.opt.Limit}
+}
+
+func (m *Moments) insertMissingColumns(missing []int) {
+	d, dm, old := len(m.Profile.Columns), len(missing), len(m.missing)
+	cross, both := make([]float64, dm*d), make([]float64, dm*dm)
+	to := make([]int, old) // new position of each old column
+	for k, j := range m.missing {
+		to[k], _ = slices.BinarySearch(missing, j)
+	}
+	for k := range to {
+		copy(cross[to[k]*d:][:d], m.cross[k*d:])
+		for l := k; l < old; l++ { // relative order is kept, so the upper triangle stays the upper triangle
+			both[to[k]*dm+to[l]] = m.bothMissing[k*old+l]
+		}
+	}
+	for k, j := range missing {
+		m.slot[j] = k
+	}
+	m.missing, m.cross, m.bothMissing = missing, cross, both
+}
+
+// crossAt returns Σ w m_k x̃_j, the entry of A (see [Moments]) for missing entries of column k and values of column j.
+func (m *Moments) crossAt(k, j int) float64 {
+	if s := m.slot[k]; s >= 0 {
+		return m.cross[s*len(m.Profile.Columns)+j]
+	}
+	return 0
+}
+
+// bothMissingAt returns Σ w m_i m_j, the entry of [Moments]' matrix N for columns i and j.
+func (m *Moments) bothMissingAt(i, j int) float64 {
+	s, t := m.slot[i], m.slot[j]
+	if s < 0 || t < 0 {
+		return 0
+	}
+	return m.bothMissing[min(s, t)*len(m.missing)+max(s, t)]
+}
+
+// addMissingEntries adds the missing entries of sparse rows to A and N of [Moments]. It returns the observed entries.
+func (m *Moments) addMissingEntries(c *stream.Chunk) *stream.CSR {
+	d := len(m.Profile.Columns)
+	seen := &stream.CSR{RowPtr: make([]int, 1, c.Rows+1)}
+	var holes []int // slots of the row's missing columns, ascending
+	for i := range c.Rows {
+		holes = holes[:0]
+		first := len(seen.Index)
+		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
+			j, x := c.Sparse.Index[e], c.Sparse.Value[e]
+			if x != x {
+				holes = append(holes, m.slot[j])
+				continue
+			}
+			seen.Index, seen.Value = append(seen.Index, j), append(seen.Value, x)
+		}
+		seen.RowPtr = append(seen.RowPtr, len(seen.Index))
+		w := rowWeight(c, i)
+		for a, k := range holes {
+			for e := first; e < len(seen.Index); e++ {
+				m.cross[k*d+int(seen.Index[e])] += float64(w * seen.Value[e])
+			}
+			for _, l := range holes[a:] {
+				m.bothMissing[k*len(m.missing)+l] += w
+			}
+		}
+	}
+	return seen
+}
+
+// addOuterProducts adds w·x·xᵀ for every row of c, given the rows' observed entries. A worker computes some rows of G,
+// and adds the rows of the chunk in order, so every sum has a fixed order. The result is the workers' total busy time.
+func (m *Moments) addOuterProducts(c *stream.Chunk, rows *stream.CSR) time.Duration {
+	const block = 32
+	d := len(m.Profile.Columns)
+	return kernel.Each(m.opt.Threads, (d+block-1)/block, func(t int) {
+		first, end := int32(t*block), int32(min(d, (t+1)*block))
+		for i := range c.Rows {
+			index := rows.Index[rows.RowPtr[i]:rows.RowPtr[i+1]]
+			value := rows.Value[rows.RowPtr[i]:rows.RowPtr[i+1]]
+			w := rowWeight(c, i)
+			e, _ := slices.BinarySearch(index, first)
+			for ; e < len(index) && index[e] < end; e++ {
+				g, x := m.g[int(index[e])*d:][:d], w*value[e]
+				for f := e; f < len(index); f++ {
+					g[index[f]] += x * value[f]
+				}
+			}
+		}
+	})
 }

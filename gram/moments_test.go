@@ -236,8 +236,8 @@ func TestDroppedRowsAreCounted(t *testing.T) {
 		must.Do(t, m.Add(c))
 	}
 	g := finish(t, m, tab, ScaleStandard, FillMean)
-	if m.Rows != 12 || m.Seen != 28 || g.Missing[3] != (stream.MissingCount{Nulls: 15, NaNs: 6, Infs: 3}) || g.Filled[3] != 0 {
-		t.Errorf("rows %d of %d, missing %v, filled %v", m.Rows, m.Seen, g.Missing[3], g.Filled[3])
+	if m.Profile.Rows != 12 || m.Profile.Seen != 28 || g.Missing[3] != (stream.MissingCount{Nulls: 15, NaNs: 6, Infs: 3}) || g.Filled[3] != 0 {
+		t.Errorf("rows %d of %d, missing %v, filled %v", m.Profile.Rows, m.Profile.Seen, g.Missing[3], g.Filled[3])
 	}
 }
 

@@ -192,3 +192,64 @@ func (p *Profile) Empty(cols []stream.Column) []stream.LeftOut {
 	}
 	return out
 }
+
+// Reorder moves column order[j] of p to position j. order must be a permutation.
+func (p *Profile) Reorder(order []int) {
+	p.Columns = permutedCopy(p.Columns, order)
+	if p.Present != nil {
+		p.Present = permutedCopy(p.Present, order)
+	}
+}
+
+// minWeight is the smallest sum of weights that a discount may leave. With less weight, sums of squares of values about
+// 1e-100 would underflow.
+const minWeight = 1e-100
+
+// Discount multiplies the weight of every row by γ in (0, 1], in O(d). Counts of rows and entries are unchanged. If
+// rows of age 0 are merged after each Discount, the result is the profile of all rows with the weights γ^age, up to
+// rounding. If γ is not in (0, 1] or leaves almost no weight, Discount fails, and p is unchanged.
+func (p *Profile) Discount(gamma float64) error {
+	if err := p.checkDiscount(gamma); err != nil {
+		return err
+	}
+	p.discountSums(gamma)
+	return nil
+}
+
+func (p *Profile) checkDiscount(gamma float64) error {
+	if !(gamma > 0 && gamma <= 1) {
+		return fmt.Errorf("gram: a discount of %v: want more than 0 and up to 1", gamma)
+	}
+	if gamma == 1 {
+		return nil
+	}
+	if p.Rows > 0 && p.Weight*gamma < minWeight {
+		return fmt.Errorf("gram: a discount of %v leaves rows without weight", gamma)
+	}
+	for j := range p.Columns {
+		if c := &p.Columns[j]; c.Observed > 0 && c.Weight*gamma < minWeight {
+			return fmt.Errorf("gram: a discount of %v leaves no weight of column %d, which had no value for long", gamma, j)
+		}
+	}
+	return nil
+}
+
+func (p *Profile) discountSums(gamma float64) {
+	p.Weight *= gamma
+	for j := range p.Columns {
+		c := &p.Columns[j]
+		c.Weight *= gamma
+		c.Sum *= gamma
+		c.Squares *= gamma
+	}
+}
+
+// Gram returns a Gram without matrix entries. It contains only the features, means and scaling, which follow from the
+// profile. If there are no rows, or no usable column, it fails with a *stream.DataError.
+func (p *Profile) Gram(cols []stream.Column, opt FinishOptions) (*Gram, error) {
+	s, err := opt.newStandardizer(p, cols)
+	if err != nil {
+		return nil, err
+	}
+	return newGram(s, p), nil
+}

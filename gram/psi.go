@@ -1,9 +1,6 @@
 package gram
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Shift measures how far the distribution of a column moved from one table to another.
 type Shift struct {
@@ -50,24 +47,6 @@ func (h *Histograms) PSI(j int, o *Histograms, k int) Shift {
 	}
 	return s
 }
-
-// coarsenedCopy returns a copy of c with a shift of at least s.
-func (c *histogram) coarsenedCopy(s uint) histogram {
-	aligned := *c
-	aligned.bins = slices.Clone(c.bins)
-	aligned.coarsenToShift(max(c.shift, s))
-	return aligned
-}
-
-func (c *histogram) observedWeight() float64 {
-	sum := c.zero
-	for _, b := range c.bins {
-		sum += b.count
-	}
-	return sum
-}
-
-func (c *histogram) totalWeight() float64 { return c.observedWeight() + c.missing }
 
 // binGroup contains Σw of both tables in a run of consecutive bins, and the key of the last of these bins.
 type binGroup struct {

@@ -3,10 +3,12 @@ package gram
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"sync/atomic"
 
+	"github.com/ufs-stream/ufs-stream/internal/disk/words"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -15,7 +17,7 @@ import (
 // suffices for any scaling and filling. It needs the memory given by [RowsBytes], which is little if features outnumber
 // rows.
 type Rows struct {
-	Profile
+	Profile      Profile
 	threads      int
 	capacity     int       // number of rows that the memory can contain
 	n            int       // number of rows kept
@@ -51,7 +53,7 @@ func RowsBytes(d int, rows int64, narrow bool) int64 {
 // Add adds the rows of c. If the columns differ, if sparse rows follow dense rows, or if there is no room, it fails,
 // and r is unchanged. It also fails if narrow Rows receive a value that is not a float32; r must then not be used.
 func (r *Rows) Add(c *stream.Chunk) error {
-	if err := r.checkChunk(c); err != nil {
+	if err := r.Profile.checkChunk(c); err != nil {
 		return err
 	}
 	if r.n+c.Rows > r.capacity {
@@ -201,4 +203,50 @@ func (g *Gram) CentredMatrix(workers int) *Matrix {
 		}
 	})
 	return FromFactor(r, g.D, g.Rank)
+}
+
+// The binary form of Rows consists of 8-byte little-endian words, for runs that are interrupted and continued later:
+// rowsMagic, Profile, number of rows, 1 if the rows have weights (else 0), positions of the rows, square roots of their
+// weights if there are any, and the values by columns. The last character of rowsMagic is the version.
+const rowsMagic = "ufsrows1"
+
+// WriteTo writes the binary form of r. It implements io.WriterTo.
+func (r *Rows) WriteTo(w io.Writer) (int64, error) { return words.Write(w, r.visit) }
+
+// ReadFrom reads Rows that WriteTo wrote, and reads no further. r must have no rows, and must have been made with the
+// same arguments as the written Rows. ReadFrom reads into r's memory, because there may be no room for a copy. After an
+// error r must not be used.
+func (r *Rows) ReadFrom(from io.Reader) (int64, error) { return words.Read(from, r.visit) }
+
+func (r *Rows) visit(v *words.Visitor) {
+	v.Magic(rowsMagic, "rows")
+	profile, weighted := r.Profile, r.root != nil
+	profile.visit(v, &r.Profile)
+	n := v.Length("rows kept", r.n, r.capacity)
+	if v.Flag("a flag", &weighted); int64(n) != profile.Rows {
+		v.Fail("%d rows kept of %d", n, profile.Rows)
+	}
+	if v.Err() != nil {
+		return
+	}
+	if v.Reads() {
+		r.Profile, r.n, r.positions = profile, n, make([]int64, n)
+		if weighted {
+			r.root = make([]float64, n, r.capacity)
+		}
+	}
+	words.Counts(v, "position", r.positions, math.MaxInt64)
+	v.Floats(r.root)
+	column := make([]float64, n)
+	for j := range r.Profile.Columns {
+		if r.narrowValues == nil {
+			v.Floats(r.x[j*r.capacity:][:n])
+			continue
+		}
+		values := r.narrowValues[j*r.capacity:][:n]
+		kernel.FromSingles(values, column)
+		if v.Floats(column); v.Reads() && !storeAsFloat32(column, values) {
+			v.Fail("column %d has a value that no float32 holds", j)
+		}
+	}
 }

@@ -194,7 +194,7 @@ func TestRowsOfTheTable(t *testing.T) {
 	if dense.Len() != 30 || dense.Position(17) != 17 || sparse.Position(29) != 29 {
 		t.Errorf("%d rows, the 18th at %d", dense.Len(), dense.Position(17))
 	}
-	if err := dense.Add(tab.Chunk(0, 1)); err == nil || dense.Len() != 30 || dense.Rows != 30 {
+	if err := dense.Add(tab.Chunk(0, 1)); err == nil || dense.Len() != 30 || dense.Profile.Rows != 30 {
 		t.Errorf("a row beyond the room: %v", err)
 	}
 	if err := sparse.Add(&stream.Chunk{Rows: 1, Cols: 3}); err == nil {

@@ -2,6 +2,7 @@ package gram
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -114,4 +115,81 @@ func isRising(col []float64, last float64, hasLast bool) bool {
 		last, hasLast = x, true
 	}
 	return true
+}
+
+// addSparse adds sparse rows with the pilot 0, so that absent entries add nothing. It sums the entries of a column in
+// the order of the rows, and then adds the sums to the column's profile.
+func (p *Profile) addSparse(c *stream.Chunk) {
+	if c.Rows == 0 {
+		return
+	}
+	if p.block == nil {
+		p.block = make([]sparseSums, c.Cols)
+	}
+	if p.Present == nil {
+		p.Present = make([]int64, c.Cols)
+	}
+	var weight float64
+	for i := range c.Rows {
+		w := rowWeight(c, i)
+		weight += w
+		for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
+			x, b := c.Sparse.Value[e], &p.block[c.Sparse.Index[e]]
+			if x != x {
+				b.missing++
+				b.missingWeight += w
+				continue
+			}
+			if b.entries == 0 {
+				b.min, b.max = x, x
+			}
+			b.entries++
+			b.sum += w * x
+			b.squares += w * x * x
+			b.min, b.max = min(b.min, x), max(b.max, x)
+		}
+	}
+	p.Weight += weight
+	p.Entries += int64(c.Sparse.RowPtr[c.Rows] - c.Sparse.RowPtr[0])
+	for j := range p.block {
+		b := &p.block[j]
+		observed := c.Rows - int(b.missing)
+		if int(b.entries) < observed { // some rows have an absent entry, which is 0
+			b.min, b.max = min(b.min, 0), max(b.max, 0)
+		}
+		p.Columns[j].Rising = false
+		p.Columns[j].addObserved(int64(observed), weight-b.missingWeight, b.sum, b.squares, b.min, b.max)
+		if b.entries > 0 || b.missing > 0 {
+			p.Present[j] += int64(b.entries + b.missing)
+			*b = sparseSums{}
+		}
+	}
+}
+
+func sparseMissingColumns(c *stream.Chunk) []int {
+	if c.Missing == nil {
+		return nil
+	}
+	var holes []int
+	for e := c.Sparse.RowPtr[0]; e < c.Sparse.RowPtr[c.Rows]; e++ {
+		if x := c.Sparse.Value[e]; x != x {
+			holes = append(holes, int(c.Sparse.Index[e]))
+		}
+	}
+	slices.Sort(holes)
+	return slices.Compact(holes)
+}
+
+func rowWeight(c *stream.Chunk, i int) float64 {
+	if c.Weight == nil {
+		return 1
+	}
+	return c.Weight[i]
+}
+
+// sparseSums contains the sums of the entries of one column over a block of sparse rows.
+type sparseSums struct {
+	sum, squares, min, max float64
+	missingWeight          float64 // Σw of the missing entries
+	entries, missing       int32   // numbers of observed and of missing entries
 }

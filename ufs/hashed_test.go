@@ -65,8 +65,8 @@ func TestHashedDecay(t *testing.T) {
 	e := shardsOfFile(t, all, method.FromGram)
 	sum, _, err := e.ShardStats.SumShards([]int{0, 1, 2, 3})
 	must.Do(t, err)
-	if got, want := sum.Weight, 400*0.5+500; got != want || e.Moments.Weight != want {
-		t.Errorf("weight %v, of the whole %v, want %v", got, e.Moments.Weight, want)
+	if got, want := sum.Profile.Weight, 400*0.5+500; got != want || e.Moments.Profile.Weight != want {
+		t.Errorf("weight %v, of the whole %v, want %v", got, e.Moments.Profile.Weight, want)
 	}
 }
 

@@ -82,7 +82,7 @@ func (h *ShardStats) SumShards(shards []int) (*gram.Moments, *anchor.Statistics,
 	moments := h.Moments[0].Another()
 	for _, i := range shards {
 		if err := moments.Merge(h.Moments[i]); err != nil {
-			return nil, nil, h.errMemoryOfAllShards(err, len(moments.Columns))
+			return nil, nil, h.errMemoryOfAllShards(err, len(moments.Profile.Columns))
 		}
 	}
 	if h.graphs == nil {
@@ -126,7 +126,7 @@ func (e *Bundle) FinishShards() error {
 	if err != nil {
 		return err
 	}
-	moments.TakeCounts(e.Profile)
+	moments.Profile.TakeCounts(e.Profile)
 	e.Moments, e.Graph, e.Profile = moments, graph, &moments.Profile
 	return nil
 }
@@ -247,7 +247,7 @@ func (h *ShardStats) ReadFrom(r io.Reader) (int64, error) {
 		n += more
 	}
 	if err != nil && len(h.Moments) > 0 {
-		err = h.errMemoryOfAllShards(err, len(h.Moments[0].Columns))
+		err = h.errMemoryOfAllShards(err, len(h.Moments[0].Profile.Columns))
 	}
 	return n, err
 }
