@@ -23,7 +23,7 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	}
 	if d >= wideColumns {
 		x := kernel.RowMajor(points, m, d, d)
-		if err := s.findWeights(rowPanels(x), m, x, make([]float64, d)); err != nil {
+		if err := findWeights(s, rowPanels(x), m, x, make([]float64, d)); err != nil {
 			return nil, err
 		}
 		z := s.rows

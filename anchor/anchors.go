@@ -39,15 +39,6 @@ type Drawn interface {
 	columnReader(m int) func(dst []float64, j int)
 }
 
-func (s *Sampler) columnReader(m int) func([]float64, int) {
-	rows := s.sortedRows()[:m]
-	return func(dst []float64, j int) {
-		for i := range rows {
-			dst[i] = rows[i].values[j]
-		}
-	}
-}
-
 // drawnRows is a sample of the rows that a Gram matrix in factored form has kept.
 type drawnRows struct {
 	rows  *gram.Rows

@@ -53,7 +53,7 @@ func (s *Statistics) Graph(g *gram.Gram) (*Graph, error) {
 		return nil, fmt.Errorf("anchor: a factor asks for statistics that take their rows later, and only a factor")
 	}
 	if s.opt.Later {
-		if err := s.sumFactorRows(g, indices); err != nil {
+		if err := sumFactorRows(s, g, indices); err != nil {
 			return nil, err
 		}
 	}

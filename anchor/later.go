@@ -44,9 +44,9 @@ func rowPanels(x kernel.Matrix[float64]) columnPanels {
 	}
 }
 
-// sumFactorRows computes the weights Z and the sums Δ, ZᵀZ and ZᵀX̃ (see [Statistics]) from the rows X̃ of a factor,
+// sumFactorRows computes the weights Z and the sums Δ, ZᵀZ and ZᵀX̃ of s (see [Statistics]) from the rows X̃ of a factor,
 // which are centred and in the frame's scale. indices has the index of each feature in the frame.
-func (s *Statistics) sumFactorRows(g *gram.Gram, indices []int) error {
+func sumFactorRows(s *Statistics, g *gram.Gram, indices []int) error {
 	m, d, all := s.m, g.D, len(s.frame.columns)
 	points := kernel.RowMajor(s.anchors.Points, m, all, all)
 	if d < all { // g lacks features of the anchors
@@ -64,7 +64,7 @@ func (s *Statistics) sumFactorRows(g *gram.Gram, indices []int) error {
 		shift[k] = (g.Mean[k] - s.frame.center[j]) * s.frame.factor[j]
 	}
 	rows := factorPanels(&g.Matrix, s.opt.Threads)
-	if err := s.findWeights(rows, g.Rank, points, shift); err != nil {
+	if err := findWeights(s, rows, g.Rank, points, shift); err != nil {
 		return err
 	}
 	s.anchors, s.work, points.Data = nil, nil, nil
@@ -85,11 +85,11 @@ func (z RowWeights) asSparseMatrix(m int) kernel.Sparse {
 	return kernel.Sparse{Rows: z.Rows, Cols: m, Count: z.Count, Index: z.Index, Value: z.Value}
 }
 
-// findWeights computes the weights of n rows on the points, and adds them to the sums Δ and ZᵀZ of [Statistics], in
+// findWeights computes the weights of n rows on the points, and adds them to the sums Δ and ZᵀZ of s, in
 // 2·n·m·d flops. The rows are X + 1·shiftᵀ, n×d, and points is m×d row-major. Candidates for the nearest points p of a
 // row x are found by ‖x‖² − 2xᵀp + ‖p‖². Every point that may be among the nearest, considering rounding, is then
 // compared exactly.
-func (s *Statistics) findWeights(rows columnPanels, n int, points kernel.Matrix[float64], shift []float64) error {
+func findWeights(s *Statistics, rows columnPanels, n int, points kernel.Matrix[float64], shift []float64) error {
 	m, k := s.m, s.k
 	team := kernel.NewTeam(s.opt.Threads)
 	s.rows = RowWeights{Rows: n, Count: k, Index: make([]int32, n*k), Value: make([]float64, n*k)}

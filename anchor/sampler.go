@@ -114,12 +114,6 @@ func (s *Sampler) Entries() (n int64) {
 	return n
 }
 
-// Seed returns the seed of the sample.
-func (s *Sampler) Seed() uint64 { return s.opt.Seed }
-
-// Rows returns the largest number of rows kept.
-func (s *Sampler) Rows() int { return s.opt.Rows }
-
 // Add samples from the rows of c. It computes one hash for each row, and costs O(d) for each of the few rows that are
 // kept. If n rows come in random order, about Rows·(1 + ln(n/Rows)) of them are kept. It fails, with s unchanged, if c
 // has other columns, or with a *stream.MemoryError.
@@ -253,3 +247,29 @@ func (s *Sampler) copyTakenRows(c *stream.Chunk) {
 		r.chunkRow = noChunkRow
 	}
 }
+
+// SampledRow is one row of a sample.
+type SampledRow struct {
+	Position int64     // row number in the whole table
+	Start    int64     // position at which its row group starts
+	Values   []float64 // d values, NaN for missing entries; they belong to the sample
+}
+
+// Put adds a row to a sample that has room for it, and keeps the slice of its values. If the memory limit does not
+// suffice, it fails with a *stream.MemoryError, with s unchanged.
+func (s *Sampler) Put(r SampledRow) error {
+	if len(r.Values) != s.d || len(s.rows) == s.opt.Rows {
+		panic("anchor: a row of another table, or one too many")
+	}
+	if err := s.checkMemoryLimit(len(s.rows) + 1); err != nil {
+		return err
+	}
+	heap.Push(&s.rows, sampledRow{key: s.rowKey(r.Position), position: r.Position, start: r.Start, values: r.Values, chunkRow: noChunkRow})
+	return nil
+}
+
+// Columns returns the number of columns.
+func (s *Sampler) Columns() int { return s.d }
+
+// Options returns the options of s, with defaults filled in.
+func (s *Sampler) Options() SamplerOptions { return s.opt }

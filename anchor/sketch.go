@@ -9,7 +9,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // If neither G nor the n rows fit in memory, G is split into a part that follows from the graph and a part that is
@@ -26,33 +25,6 @@ import (
 // are the rows of a graph with BᵀR = C and BᵀB = S, and RᵀR is the estimate of G. RᵀR and RᵀLR are positive
 // semidefinite. The columns of the first block are scaled to their known lengths, so the diagonals of G and XᵀLX are
 // exact.
-
-// SketchWeights makes s also add the weights Z of every further row to the sketch z, which has m columns. In z the
-// weights have the position of the row.
-func (s *Statistics) SketchWeights(z *gram.Sketch) { s.weights = z }
-
-// addWeightsToSketch adds the current weights of the given rows of c to the sketch of the weights.
-func (s *Statistics) addWeightsToSketch(c *stream.Chunk, from, rows int) error {
-	if s.weights == nil {
-		return nil
-	}
-	w := s.work
-	list := &stream.CSR{RowPtr: make([]int, 0, rows+1), Index: make([]int32, 0, rows*s.k), Value: make([]float64, 0, rows*s.k)}
-	positions := make([]int64, rows)
-	for i := range rows {
-		list.RowPtr = append(list.RowPtr, i*s.k)
-		positions[i] = c.Position(from + i)
-		for e := i * s.k; e < (i+1)*s.k; e++ { // sort the row's few weights by anchor, by insertion
-			list.Index, list.Value = append(list.Index, w.index[e]), append(list.Value, w.weight[e])
-			for q := e; q > i*s.k && list.Index[q] < list.Index[q-1]; q-- {
-				list.Index[q], list.Index[q-1] = list.Index[q-1], list.Index[q]
-				list.Value[q], list.Value[q-1] = list.Value[q-1], list.Value[q]
-			}
-		}
-	}
-	list.RowPtr = append(list.RowPtr, rows*s.k)
-	return s.weights.Add(&stream.Chunk{Start: c.Start, Block: rows, Rows: rows, Cols: s.m, Positions: positions, Sparse: list})
-}
 
 const (
 	// sketchBlock is the number of features whose columns are computed at a time.

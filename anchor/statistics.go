@@ -2,6 +2,7 @@ package anchor
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -339,4 +340,82 @@ func (s *Statistics) addWeightSums(z kernel.Sparse) {
 			}
 		}
 	}
+}
+
+// Discount multiplies the weight of every row by γ in (0, 1], in O(m² + m·D) for m anchors of D columns. It scales all
+// sums, but not Rows. The graph is then the graph of weighted rows. See [Graph] for its Z, Δ and B. With V the diagonal
+// matrix of the weights, Δ = diag(ZᵀV1) and B = V^(1/2)ZΔ^(−1/2). If γ is not in (0, 1] it fails, with s unchanged.
+func (s *Statistics) Discount(gamma float64) error {
+	if s.brokenErr != nil {
+		return s.brokenErr
+	}
+	if !(gamma > 0 && gamma <= 1) {
+		return fmt.Errorf("anchor: a discount of %v: want more than 0 and up to 1", gamma)
+	}
+	for _, sums := range [][]float64{s.delta, s.zx, s.zz} {
+		for i := range sums {
+			sums[i] *= gamma
+		}
+	}
+	return nil
+}
+
+// Merge adds the statistics of o to s in O(m² + m·D) for m anchors of D columns. Up to rounding, the result equals one
+// pass over the rows of both. o is unchanged. On error s is unchanged. The error is a *stream.UsageError if the
+// anchors, the number of neighbours, or scaling and filling differ.
+func (s *Statistics) Merge(o *Statistics) error {
+	if err := errors.Join(s.brokenErr, o.brokenErr); err != nil {
+		return err
+	}
+	const remedy = "scan all parts with the same options and one profile ({profile}) of all of them"
+	if s.k != o.k {
+		return stream.Usagef("cannot merge graphs of %d and %d neighbours: %s", s.k, o.k, remedy)
+	}
+	if why := s.frame.difference(&o.frame); why != "" {
+		return stream.Usagef("cannot merge graphs of other scaling (%s): %s", why, remedy)
+	}
+	if s.m != o.m || s.digest != o.digest {
+		return stream.Usagef("cannot merge graphs of other anchors (%d and %d): %s", s.m, o.m, remedy)
+	}
+	s.Rows += o.Rows
+	if s.trust == (Trust{}) { // if both have a trust it is equal, because it depends on the anchors alone
+		s.trust = o.trust
+	}
+	kernel.Axpy(1, o.delta, s.delta)
+	kernel.Axpy(1, o.zx, s.zx)
+	kernel.Axpy(1, o.zz, s.zz)
+	return nil
+}
+
+// SetTrust stores the trust in the graph's anchors. WriteTo and ReadFrom include it.
+func (s *Statistics) SetTrust(t Trust) { s.trust = t }
+
+// Trust returns the value given to SetTrust.
+func (s *Statistics) Trust() Trust { return s.trust }
+
+// SketchWeights makes s also add the weights Z of every further row to the sketch z, which has m columns. In z the
+// weights have the position of the row.
+func (s *Statistics) SketchWeights(z *gram.Sketch) { s.weights = z }
+
+// addWeightsToSketch adds the current weights of the given rows of c to the sketch of the weights.
+func (s *Statistics) addWeightsToSketch(c *stream.Chunk, from, rows int) error {
+	if s.weights == nil {
+		return nil
+	}
+	w := s.work
+	list := &stream.CSR{RowPtr: make([]int, 0, rows+1), Index: make([]int32, 0, rows*s.k), Value: make([]float64, 0, rows*s.k)}
+	positions := make([]int64, rows)
+	for i := range rows {
+		list.RowPtr = append(list.RowPtr, i*s.k)
+		positions[i] = c.Position(from + i)
+		for e := i * s.k; e < (i+1)*s.k; e++ { // sort the row's few weights by anchor, by insertion
+			list.Index, list.Value = append(list.Index, w.index[e]), append(list.Value, w.weight[e])
+			for q := e; q > i*s.k && list.Index[q] < list.Index[q-1]; q-- {
+				list.Index[q], list.Index[q-1] = list.Index[q-1], list.Index[q]
+				list.Value[q], list.Value[q-1] = list.Value[q-1], list.Value[q]
+			}
+		}
+	}
+	list.RowPtr = append(list.RowPtr, rows*s.k)
+	return s.weights.Add(&stream.Chunk{Start: c.Start, Block: rows, Rows: rows, Cols: s.m, Positions: positions, Sparse: list})
 }

@@ -39,9 +39,3 @@ func (t Trust) HasStructure() bool { return isAboveChance(structuredRatio, t.Few
 func isAboveChance(ratio, value, chance float64) bool {
 	return value >= ratio*chance && value >= chance+minBeyond
 }
-
-// SetTrust stores the trust in the graph's anchors. WriteTo and ReadFrom include it.
-func (s *Statistics) SetTrust(t Trust) { s.trust = t }
-
-// Trust returns the value given to SetTrust.
-func (s *Statistics) Trust() Trust { return s.trust }

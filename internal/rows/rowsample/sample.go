@@ -50,7 +50,7 @@ func (s Sample) Merge(o *Sample) error { return s.sampler.Merge(o.sampler) }
 func (s Sample) MergedBytes(o *Sample) int64 {
 	rows := s.sampler.Len()
 	if o != nil {
-		rows = min(rows+o.sampler.Len(), s.sampler.Rows(), o.sampler.Rows())
+		rows = min(rows+o.sampler.Len(), s.sampler.Options().Rows, o.sampler.Options().Rows)
 	}
 	return SampleBytes(rows, s.sampler.Columns())
 }
@@ -62,8 +62,8 @@ func (s Sample) MergedBytes(o *Sample) int64 {
 
 // WriteTo implements io.WriterTo.
 func (s Sample) WriteTo(w io.Writer) (int64, error) {
-	h := sampleHead{d: s.sampler.Columns(), seed: s.sampler.Seed(), keep: s.sampler.Rows()}
-	rows := s.sampler.InOrder()
+	rows, opt := s.sampler.InOrder(), s.sampler.Options()
+	h := sampleHead{d: s.sampler.Columns(), seed: opt.Seed, keep: opt.Rows}
 	for _, r := range rows {
 		h.positions, h.starts = append(h.positions, r.Position), append(h.starts, r.Start)
 	}

@@ -144,14 +144,14 @@ func readKeptSample(g *Gatherer, w planning.Workload, e *statistics.Bundle, file
 	if err := statistics.ReadState(e, file, statistics.SampleSection, statistics.StateOptions{Limit: limit}); err != nil {
 		return err
 	}
-	if seed := e.Sample.Seed(); r.Original.Choice.Seed != 0 && r.Original.Choice.Seed != seed {
+	if seed := e.Sample.Options().Seed; r.Original.Choice.Seed != 0 && r.Original.Choice.Seed != seed {
 		g.Later = nil // the user's seed is for this method, not for the fallback
 		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.Original.Choice.Seed, r.Stats, seed)
 	}
 	if kept := e.Sample.Len(); r.Bound.GraphRows > kept && int64(kept) < e.Profile.Rows {
 		return stream.Usagef("{graph-rows} %d: %s keeps a sample of %s rows; scan again with the {graph-rows} you want", r.Bound.GraphRows, r.Stats, wording.Comma(int64(kept)))
 	}
-	r.Choice.Seed = e.Sample.Seed()
+	r.Choice.Seed = e.Sample.Options().Seed
 	return checkSurveyMemory(w, e, shape)
 }
 

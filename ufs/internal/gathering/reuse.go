@@ -54,12 +54,12 @@ func reuseSample(r *settled.Run, d *anchorData, wanted []bool) error {
 	if d.sample == nil {
 		return stream.Usagef("{profile} has no sample of rows to take anchors from; make it with %s", remedy)
 	}
-	if seed := d.sample.Seed(); seed != r.Choice.Seed {
+	if seed := d.sample.Options().Seed; seed != r.Choice.Seed {
 		return stream.Usagef("{seed} %d: the rows of {profile} were drawn with {seed} %d; make it with %s {seed} %[1]d", r.Choice.Seed, seed, remedy)
 	}
 	m := r.ExpectedAnchors(d.profile.Seen)
 	rows := r.AnchorSampleRows(m, len(d.columns))
-	if keptRows := d.sample.Rows(); keptRows < rows {
+	if keptRows := d.sample.Options().Rows; keptRows < rows {
 		return stream.Usagef("{profile} keeps %d rows to take anchors from, and %d are wanted for {anchors} %d {anchor-method} %s; make it with %s and these",
 			keptRows, rows, m, r.Bound.Anchors.Placing, remedy)
 	}

@@ -363,7 +363,7 @@ func (m *merger) sampleBytes(e *statistics.Bundle) (bytes int64) {
 		bytes += rowsample.SampleBytes(int(min(int64(keptRows), coveredRows)), d)
 	}
 	if e != nil && e.Sample != nil {
-		bytes += anchor.SamplerBytes(int(min(int64(e.Sample.Rows()), coveredRows)), d)
+		bytes += anchor.SamplerBytes(int(min(int64(e.Sample.Options().Rows), coveredRows)), d)
 	}
 	return bytes
 }
