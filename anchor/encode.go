@@ -35,7 +35,7 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	if s.brokenErr != nil {
 		return 0, s.brokenErr
 	}
-	return words.Write(w, func(v *words.Visitor) { s.visit(v, s) })
+	return words.WriteState(w, func(v *words.Visitor) { s.visitWords(v, s) })
 }
 
 // ReadFrom replaces the state of s by a state that WriteTo wrote, and reads nothing after it. It keeps the Options of s
@@ -44,11 +44,10 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 // adding them to the original. If s has no anchors, it reads any state within its memory limit. s is unchanged on
 // error.
 func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(s, r, (*Statistics).visit)
+	return words.ReplaceState(s, r, (*Statistics).visitWords)
 }
 
-// visit passes the words of s to v. old is the state that s replaces if v reads; else it is s.
-func (s *Statistics) visit(v *words.Visitor, old *Statistics) {
+func (s *Statistics) visitWords(v *words.Visitor, old *Statistics) {
 	version := s.visitVersion(v, old.opt.Entries != nil)
 	words.Count(v, "number of anchors", &s.m, maxRows)
 	words.Count(v, "number of neighbours", &s.k, s.m)
@@ -59,9 +58,9 @@ func (s *Statistics) visit(v *words.Visitor, old *Statistics) {
 		v.Fail("%d neighbours of %d anchors", s.k, s.m)
 	}
 	if version != untrustedMagic {
-		s.trust.visit(v, d)
+		s.trust.visitWords(v, d)
 	}
-	s.frame.visit(v, d)
+	s.frame.visitWords(v, d)
 	if v.Reads() && v.Err() == nil {
 		v.Stop(old.checkSameAnchors(s))
 		s.opt, s.anchors, s.work, s.weights = old.opt, old.anchors, old.work, old.weights
@@ -74,7 +73,7 @@ func (s *Statistics) visit(v *words.Visitor, old *Statistics) {
 	// damaged head.
 	v.Expect(s.m)
 	delta := s.delta
-	words.Each(v, &delta, s.m, func(_ int, x *float64) {
+	words.VisitElements(v, &delta, s.m, func(_ int, x *float64) {
 		if v.Float(x); !(*x >= 0 && *x <= float64(s.Rows)*(1+0x1p-20)) {
 			v.Fail("weights of %g in %d rows", *x, s.Rows)
 		}
@@ -87,13 +86,12 @@ func (s *Statistics) visit(v *words.Visitor, old *Statistics) {
 		return
 	}
 	if s.columns != nil {
-		s.columns.visit(v)
+		s.columns.visitWords(v)
 	}
 	v.Floats(s.zx)
-	v.Triangle(s.zz, s.m)
+	v.UpperTriangle(s.zz, s.m)
 }
 
-// visitVersion passes the first word of s to v, and returns the letters that it consists of.
 func (s *Statistics) visitVersion(v *words.Visitor, thin bool) string {
 	letters := []byte(statisticsMagic)
 	if thin {
@@ -109,7 +107,7 @@ func (s *Statistics) visitVersion(v *words.Visitor, thin bool) string {
 	return string(letters)
 }
 
-func (t *Trust) visit(v *words.Visitor, d int) {
+func (t *Trust) visitWords(v *words.Visitor, d int) {
 	words.Count(v, "number of features chosen", &t.Features, d)
 	v.FloatFields(&t.Value, &t.Chance)
 	words.Count(v, "number of features chosen first", &t.Few, d)
@@ -126,9 +124,9 @@ func (t *Trust) visit(v *words.Visitor, d int) {
 
 func isShare(x float64) bool { return x >= 0 && x <= 1 && !math.Signbit(x) }
 
-func (f *frame) visit(v *words.Visitor, d int) {
+func (f *frame) visitWords(v *words.Visitor, d int) {
 	v.Expect(4 * d)
-	words.Each(v, &f.columns, d, func(k int, j *int) {
+	words.VisitElements(v, &f.columns, d, func(k int, j *int) {
 		words.Count(v, "column", j, maxColumns-1)
 		if k > 0 && *j <= f.columns[k-1] {
 			v.Fail("columns do not ascend")

@@ -15,17 +15,18 @@ import (
 
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
-	return words.Write(w, func(v *words.Visitor) { s.visit(v, s) })
+	return words.WriteState(w, func(v *words.Visitor) { s.visitWords(v, s) })
 }
 
 // ReadFrom replaces s by a sample that WriteTo wrote, including the seed and the largest number of rows, and reads
 // nothing after it. It keeps the other options of s, so that adding further rows has the same effect as adding them to
 // the original. If s has columns, the numbers of columns must agree. Memory grows with the bytes read. If it would
 // exceed the limit, ReadFrom fails with a *stream.MemoryError before it reads any row. s is unchanged on error.
-func (s *Sampler) ReadFrom(r io.Reader) (int64, error) { return words.Replace(s, r, (*Sampler).visit) }
+func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
+	return words.ReplaceState(s, r, (*Sampler).visitWords)
+}
 
-// visit passes the words of s to v. old is the sample that s replaces if v reads; else it is s.
-func (s *Sampler) visit(v *words.Visitor, old *Sampler) {
+func (s *Sampler) visitWords(v *words.Visitor, old *Sampler) {
 	opt, rows := old.opt, s.sortedRows()
 	magic := samplerMagic
 	if opt.Entries {
@@ -46,10 +47,10 @@ func (s *Sampler) visit(v *words.Visitor, old *Sampler) {
 		s.d, s.opt = d, opt
 		v.Stop(s.checkMemoryLimit(n))
 	}
-	words.Each(v, &rows, n, func(i int, row *sampledRow) {
+	words.VisitElements(v, &rows, n, func(i int, row *sampledRow) {
 		words.Count(v, "position", &row.position, math.MaxInt64)
 		if opt.Entries {
-			row.entries.visit(v, d)
+			row.entries.visitWords(v, d)
 		} else {
 			visitValues(v, &row.values, d)
 		}
@@ -72,16 +73,16 @@ func (s *Sampler) visit(v *words.Visitor, old *Sampler) {
 // visitValues passes n values to v one by one, because a damaged head may announce more values than follow.
 func visitValues(v *words.Visitor, values *[]float64, n int) {
 	v.Expect(n)
-	words.Each(v, values, n, func(_ int, x *float64) {
+	words.VisitElements(v, values, n, func(_ int, x *float64) {
 		if v.Float(x); math.IsInf(*x, 0) {
 			v.Fail("an infinite value in a row")
 		}
 	})
 }
 
-func (e *rowEntries) visit(v *words.Visitor, d int) {
+func (e *rowEntries) visitWords(v *words.Visitor, d int) {
 	n := v.Length("entries", len(e.index), d)
 	v.Expect(2 * n)
-	words.Each(v, &e.index, n, func(_ int, j *int32) { words.Count(v, "column", j, d-1) })
+	words.VisitElements(v, &e.index, n, func(_ int, j *int32) { words.Count(v, "column", j, d-1) })
 	visitValues(v, &e.value, n)
 }

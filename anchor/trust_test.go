@@ -59,7 +59,7 @@ func TestTrustGoesAlong(t *testing.T) {
 	at := 8 * (1 + headWords)
 	old := slices.Concat(plain[:at], plain[at+8*trustWords:])
 	w := new(bytes.Buffer)
-	must.Get(words.Write(w, func(v *words.Visitor) { v.Magic(untrustedMagic, "") }))(t)
+	must.Get(words.WriteState(w, func(v *words.Visitor) { v.Magic(untrustedMagic, "") }))(t)
 	copy(old, w.Bytes())
 	must.Get(read.ReadFrom(bytes.NewReader(old)))(t)
 	if read.Trust() != (Trust{}) || !bytes.Equal(written(t, read), plain) {

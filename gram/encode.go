@@ -33,15 +33,16 @@ const columnWords = 11
 
 // WriteTo writes the binary form of p. It implements io.WriterTo.
 func (p *Profile) WriteTo(w io.Writer) (int64, error) {
-	return words.Write(w, func(v *words.Visitor) { p.visit(v, p) })
+	return words.WriteState(w, func(v *words.Visitor) { p.visitWords(v, p) })
 }
 
 // ReadFrom replaces p by a profile that WriteTo wrote, and reads no further. If p has columns, the numbers of columns
 // must agree. Memory grows with the bytes read, not with the sizes stated at the beginning. On error p is unchanged.
-func (p *Profile) ReadFrom(r io.Reader) (int64, error) { return words.Replace(p, r, (*Profile).visit) }
+func (p *Profile) ReadFrom(r io.Reader) (int64, error) {
+	return words.ReplaceState(p, r, (*Profile).visitWords)
+}
 
-// visit passes the words of p to v. old is the profile that p replaces if v reads; else it is p.
-func (p *Profile) visit(v *words.Visitor, old *Profile) {
+func (p *Profile) visitWords(v *words.Visitor, old *Profile) {
 	v.Magic(profileMagic, "profile")
 	d := v.Length("number of columns", len(p.Columns), maxColumns)
 	checkColumns(v, d, len(old.Columns))
@@ -52,17 +53,16 @@ func (p *Profile) visit(v *words.Visitor, old *Profile) {
 		v.Fail("%d rows of %d, weight %g", p.Rows, p.Seen, p.Weight)
 	}
 	v.Expect(d * columnWords)
-	words.Each(v, &p.Columns, d, func(_ int, c *ColumnProfile) { c.visit(v, p) })
+	words.VisitElements(v, &p.Columns, d, func(_ int, c *ColumnProfile) { c.visitWords(v, p) })
 }
 
-// checkColumns lets v fail if it reads d columns into a state that has another number of columns, other than 0.
 func checkColumns(v *words.Visitor, d, want int) {
 	if want > 0 && d != want {
 		v.Fail("%d columns, want %d", d, want)
 	}
 }
 
-func (c *ColumnProfile) visit(v *words.Visitor, p *Profile) {
+func (c *ColumnProfile) visitWords(v *words.Visitor, p *Profile) {
 	v.FloatFields(&c.Pilot, &c.Weight, &c.Sum, &c.Squares, &c.Min, &c.Max)
 	words.Count(v, "observed entries", &c.Observed, p.Rows)
 	words.Count(v, "nulls", &c.Missing.Nulls, p.Seen)
@@ -78,7 +78,7 @@ func (c *ColumnProfile) visit(v *words.Visitor, p *Profile) {
 // visitAscending passes the n numbers in list to v, which ascend and are of the columns with missing entries among d
 // columns. After each of them it calls next.
 func visitAscending(v *words.Visitor, list *[]int, n, d int, next func(j int)) {
-	words.Each(v, list, n, func(k int, j *int) {
+	words.VisitElements(v, list, n, func(k int, j *int) {
 		words.Count(v, "column", j, d-1)
 		if k > 0 && *j <= (*list)[k-1] {
 			v.Fail("columns with missing entries do not ascend")
@@ -91,18 +91,20 @@ func visitAscending(v *words.Visitor, list *[]int, n, d int, next func(j int)) {
 
 // WriteTo writes the binary form of m through a buffer of 64 KiB. It implements io.WriterTo.
 func (m *Moments) WriteTo(w io.Writer) (int64, error) {
-	return words.Write(w, func(v *words.Visitor) { m.visit(v, m) })
+	return words.WriteState(w, func(v *words.Visitor) { m.visitWords(v, m) })
 }
 
 // ReadFrom replaces m's state by one that WriteTo wrote, and reads no further. It keeps m's Options. Adding more rows
 // then gives the same bits as adding them to the original. If m has columns, the numbers of columns must agree. If the
 // matrices do not fit m's limit, ReadFrom fails with a *stream.MemoryError before it allocates them. On error m is
 // unchanged.
-func (m *Moments) ReadFrom(r io.Reader) (int64, error) { return words.Replace(m, r, (*Moments).visit) }
+func (m *Moments) ReadFrom(r io.Reader) (int64, error) {
+	return words.ReplaceState(m, r, (*Moments).visitWords)
+}
 
-func (m *Moments) visit(v *words.Visitor, old *Moments) {
+func (m *Moments) visitWords(v *words.Visitor, old *Moments) {
 	v.Magic(momentsMagic, "Gram statistics")
-	m.Profile.visit(v, &old.Profile)
+	m.Profile.visitWords(v, &old.Profile)
 	d, missing := len(m.Profile.Columns), m.missing
 	dm := v.Length("columns with missing entries", len(missing), d)
 	v.Expect(dm)
@@ -118,23 +120,25 @@ func (m *Moments) visit(v *words.Visitor, old *Moments) {
 		}
 	}
 	if v.Err() == nil && m.g != nil {
-		v.Triangle(m.g, d)
+		v.UpperTriangle(m.g, d)
 		v.Floats(m.cross)
-		v.Triangle(m.bothMissing, dm)
+		v.UpperTriangle(m.bothMissing, dm)
 	}
 }
 
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
-	return words.Write(w, func(v *words.Visitor) { s.visit(v, s) })
+	return words.WriteState(w, func(v *words.Visitor) { s.visitWords(v, s) })
 }
 
 // ReadFrom replaces s's state by one that WriteTo wrote, and reads no further. It keeps the threads and the limit of s.
 // If the state exceeds the limit, it fails with a *stream.MemoryError. If s has columns, the numbers of columns must
 // agree. On error s is unchanged.
-func (s *Sketch) ReadFrom(r io.Reader) (int64, error) { return words.Replace(s, r, (*Sketch).visit) }
+func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
+	return words.ReplaceState(s, r, (*Sketch).visitWords)
+}
 
-func (s *Sketch) visit(v *words.Visitor, old *Sketch) {
+func (s *Sketch) visitWords(v *words.Visitor, old *Sketch) {
 	v.Magic(sketchMagic, "sketch")
 	d, opt, filled := v.Length("number of columns", s.d, maxColumns), old.opt, s.sums != nil
 	checkColumns(v, d, old.d)
@@ -159,25 +163,25 @@ func (s *Sketch) visit(v *words.Visitor, old *Sketch) {
 	if v.Reads() {
 		v.Stop(s.allocateMissing(nil))
 	}
-	s.ones.visit(v)
+	s.ones.visitWords(v)
 	columns := slices.Sorted(maps.Keys(s.missingSketches))
 	visitAscending(v, &columns, gaps, d, func(j int) {
 		if v.Reads() {
 			v.Stop(s.allocateMissing([]int{j}))
 		}
 		if v.Err() == nil {
-			s.missingSketches[j].visit(v)
+			s.missingSketches[j].visitWords(v)
 		}
 	})
 	for j := range s.top {
 		column := sketchColumn{s.top[j], s.columnSums(j)}
-		if column.visit(v); v.Reads() {
+		if column.visitWords(v); v.Reads() {
 			s.top[j] = column.top
 		}
 	}
 }
 
-func (c *sketchColumn) visit(v *words.Visitor) {
+func (c *sketchColumn) visitWords(v *words.Visitor) {
 	digit := int(c.top) - lowestTop
 	if words.Count(v, "digit", &digit, highestTop-lowestTop); v.Reads() {
 		c.top = int8(digit + lowestTop)

@@ -249,17 +249,17 @@ const (
 
 // WriteTo writes the binary form of h. It implements io.WriterTo.
 func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
-	return words.Write(w, func(v *words.Visitor) { h.visit(v, h) })
+	return words.WriteState(w, func(v *words.Visitor) { h.visitWords(v, h) })
 }
 
 // ReadFrom replaces h's state by one that WriteTo wrote, and reads no further. It keeps h's threads. If h has columns,
 // the numbers of columns must agree. Memory grows with the bytes read, not with the sizes stated at the beginning. On
 // error h is unchanged.
 func (h *Histograms) ReadFrom(r io.Reader) (int64, error) {
-	return words.Replace(h, r, (*Histograms).visit)
+	return words.ReplaceState(h, r, (*Histograms).visitWords)
 }
 
-func (h *Histograms) visit(v *words.Visitor, old *Histograms) {
+func (h *Histograms) visitWords(v *words.Visitor, old *Histograms) {
 	h.threads, h.maxBins = old.threads, old.maxBins
 	if h.maxBins == HistogramBins {
 		v.Magic(histogramsMagic, "histograms")
@@ -271,10 +271,10 @@ func (h *Histograms) visit(v *words.Visitor, old *Histograms) {
 	}
 	d := v.Length("number of columns", len(h.columns), maxColumns)
 	checkColumns(v, d, len(old.columns))
-	words.Each(v, &h.columns, d, func(_ int, c *histogram) { c.visit(v, h.maxBins) })
+	words.VisitElements(v, &h.columns, d, func(_ int, c *histogram) { c.visitWords(v, h.maxBins) })
 }
 
-func (c *histogram) visit(v *words.Visitor, maxBins int) {
+func (c *histogram) visitWords(v *words.Visitor, maxBins int) {
 	v.Expect(4)
 	words.Count(v, "shift", &c.shift, 63)
 	n := v.Length("number of bins", len(c.bins), maxBins)
@@ -288,7 +288,7 @@ func (c *histogram) visit(v *words.Visitor, maxBins int) {
 	}
 	v.Expect(2 * n)
 	last := orderedBits(math.Float64bits(math.MaxFloat64)) >> c.shift
-	words.Each(v, &c.bins, n, func(i int, b *bin) {
+	words.VisitElements(v, &c.bins, n, func(i int, b *bin) {
 		v.Word(&b.key)
 		v.Float(&b.count)
 		if b.key > last || i > 0 && b.key <= c.bins[i-1].key || !isNonnegative(b.count) {

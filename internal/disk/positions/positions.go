@@ -30,17 +30,16 @@ const maxPositions = 1 << 31
 
 // WriteTo writes the binary form of r. It implements io.WriterTo.
 func (r *Record) WriteTo(w io.Writer) (int64, error) {
-	return words.Write(w, func(v *words.Visitor) { r.visit(v, r) })
+	return words.WriteState(w, func(v *words.Visitor) { r.visitWords(v, r) })
 }
 
 // ReadFrom replaces r by the record that WriteTo wrote for the same numbers of columns. It reads no further than the
 // end of the record. If it fails, r is unchanged.
 func (r *Record) ReadFrom(from io.Reader) (int64, error) {
-	return words.Replace(r, from, (*Record).visit)
+	return words.ReplaceState(r, from, (*Record).visitWords)
 }
 
-// visit passes the words of r to v. old is the record that r replaces if v reads; else it is r.
-func (r *Record) visit(v *words.Visitor, old *Record) {
+func (r *Record) visitWords(v *words.Visitor, old *Record) {
 	if v.Reads() {
 		*r = *New(len(old.Columns), len(old.LeftOut))
 	}

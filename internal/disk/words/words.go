@@ -42,26 +42,27 @@ type Visitor struct {
 // NewReader returns a Visitor that reads from r.
 func NewReader(r io.Reader) *Visitor { return &Visitor{r: r, buf: make([]byte, 8*wordsPerBuffer)} }
 
-// Write writes the state that the function visits to w. It returns the results of io.WriterTo.
-func Write(w io.Writer, visit func(*Visitor)) (int64, error) {
+// WriteState writes the state that the function visits to w. It returns the results of io.WriterTo.
+func WriteState(w io.Writer, visit func(*Visitor)) (int64, error) {
 	v := &Visitor{w: w, buf: make([]byte, 0, 8*wordsPerBuffer)}
 	visit(v)
-	v.flush()
+	v.flushBuffer()
 	return v.n, v.err
 }
 
-// Read reads the state that the function visits from r. It returns the results of io.ReaderFrom.
-func Read(r io.Reader, visit func(*Visitor)) (int64, error) {
+// ReadState reads the state that the function visits from r. It returns the results of io.ReaderFrom.
+func ReadState(r io.Reader, visit func(*Visitor)) (int64, error) {
 	v := NewReader(r)
 	visit(v)
 	return v.n, v.err
 }
 
-// Replace replaces *state by the state that visit reads from r. It passes a new state to visit, and the old one. It
-// returns the results of io.ReaderFrom. On error *state is unchanged.
-func Replace[T any](state *T, r io.Reader, visit func(got *T, v *Visitor, old *T)) (int64, error) {
+// ReplaceState replaces *state by the state that visit reads from r. It passes two states to visit: a new one, and as old
+// the one that is replaced. (A function that writes a state passes the same state twice.) It returns the results of
+// io.ReaderFrom. On error *state is unchanged.
+func ReplaceState[T any](state *T, r io.Reader, visit func(got *T, v *Visitor, old *T)) (int64, error) {
 	got := new(T)
-	n, err := Read(r, func(v *Visitor) { visit(got, v, state) })
+	n, err := ReadState(r, func(v *Visitor) { visit(got, v, state) })
 	if err == nil {
 		*state = *got
 	}
@@ -95,7 +96,7 @@ func (v *Visitor) Expect(words int) {
 	v.announcedWords = max(v.announcedWords, int64(words-len(v.pending)/8))
 }
 
-func (v *Visitor) flush() {
+func (v *Visitor) flushBuffer() {
 	if v.err == nil && len(v.buf) > 0 {
 		var n int
 		n, v.err = v.w.Write(v.buf)
@@ -107,13 +108,13 @@ func (v *Visitor) flush() {
 func (v *Visitor) writeWord(word uint64) {
 	v.buf = binary.LittleEndian.AppendUint64(v.buf, word)
 	if len(v.buf) == cap(v.buf) {
-		v.flush()
+		v.flushBuffer()
 	}
 }
 
 func (v *Visitor) readWord() uint64 {
 	if len(v.pending) == 0 && v.err == nil {
-		v.fill()
+		v.fillBuffer()
 	}
 	if v.err != nil {
 		return 0
@@ -123,7 +124,7 @@ func (v *Visitor) readWord() uint64 {
 	return word
 }
 
-func (v *Visitor) fill() {
+func (v *Visitor) fillBuffer() {
 	words := max(1, min(v.announcedWords, wordsPerBuffer))
 	v.announcedWords = max(0, v.announcedWords-words)
 	n, err := io.ReadFull(v.r, v.buf[:8*words])
@@ -254,17 +255,17 @@ func (v *Visitor) Floats(list []float64) {
 	}
 }
 
-// Triangle visits the upper triangle of a, a matrix of n×n numbers, by rows.
-func (v *Visitor) Triangle(a []float64, n int) {
+// UpperTriangle visits the upper triangle of a, a matrix of n×n numbers, by rows.
+func (v *Visitor) UpperTriangle(a []float64, n int) {
 	v.Expect(n * (n + 1) / 2)
 	for i := range n {
 		v.Floats(a[i*n+i : (i+1)*n])
 	}
 }
 
-// Each visits the n elements of a list. If v reads, it starts from an empty list, and appends an element before each
+// VisitElements visits the n elements of a list. If v reads, it starts from an empty list, and appends an element before each
 // visit. So memory grows with the words read, and not with n, which may be the number of a damaged file.
-func Each[T any](v *Visitor, list *[]T, n int, visit func(i int, p *T)) {
+func VisitElements[T any](v *Visitor, list *[]T, n int, visit func(i int, p *T)) {
 	if v.Reads() {
 		*list = nil
 	}

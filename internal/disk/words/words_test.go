@@ -25,17 +25,17 @@ func TestRoundTrip(t *testing.T) {
 			v.Float(&number)
 			v.Bytes(letters)
 			v.Flag("flag", &flag)
-			Each(v, &values, v.Length("length", len(values), n), func(_ int, x *float64) { v.Float(x) })
+			VisitElements(v, &values, v.Length("length", len(values), n), func(_ int, x *float64) { v.Float(x) })
 			v.Floats(values)
 		}
 		size := int64(8 * (2*n + 6))
-		if wrote, err := Write(&buf, visit); err != nil || wrote != int64(buf.Len()) || wrote != size {
+		if wrote, err := WriteState(&buf, visit); err != nil || wrote != int64(buf.Len()) || wrote != size {
 			t.Fatalf("%d values: wrote %d of %d bytes, %v", n, wrote, buf.Len(), err)
 		}
 		buf.WriteString("more")
 		want := values
 		whole[0], number, letters, flag, values = 0, 0, make([]byte, 8), false, nil
-		if read, err := Read(&buf, visit); err != nil || read != size || buf.Len() != 4 {
+		if read, err := ReadState(&buf, visit); err != nil || read != size || buf.Len() != 4 {
 			t.Fatalf("%d values: %v after %d bytes, %d left", n, err, read, buf.Len())
 		}
 		if whole[0] != -7 || math.Float64bits(number) != math.Float64bits(math.NaN()) || string(letters) != "elsebyte" || !flag || !slices.Equal(values, want) {
@@ -65,16 +65,16 @@ func TestErrors(t *testing.T) {
 	if !errors.Is(stopped.Err(), own) {
 		t.Errorf("stopped by %v", stopped.Err())
 	}
-	if wrote, err := Write(io.Discard, func(v *Visitor) { v.Fail("what is written needs no check") }); wrote != 0 || err != nil {
+	if wrote, err := WriteState(io.Discard, func(v *Visitor) { v.Fail("what is written needs no check") }); wrote != 0 || err != nil {
 		t.Errorf("wrote %d bytes, %v", wrote, err)
 	}
 }
 
 // A length that a damaged file announces takes no memory before its elements are read.
-func TestEachGrowsWithWords(t *testing.T) {
+func TestElementsGrowWithWords(t *testing.T) {
 	var list []float64
 	v := NewReader(bytes.NewReader(make([]byte, 80)))
-	Each(v, &list, 1<<60, func(_ int, x *float64) { v.Float(x) })
+	VisitElements(v, &list, 1<<60, func(_ int, x *float64) { v.Float(x) })
 	if len(list) != 11 || !errors.Is(v.Err(), io.ErrUnexpectedEOF) {
 		t.Errorf("read %d elements, %v; want 10 and one that failed", len(list), v.Err())
 	}

@@ -33,15 +33,16 @@ const (
 // hash 0 for them.
 func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 	f.markUniqueHashes()
-	return words.Write(w, func(v *words.Visitor) { f.visit(v, f) })
+	return words.WriteState(w, func(v *words.Visitor) { f.visitWords(v, f) })
 }
 
 // ReadFrom replaces f by the facts that WriteTo wrote for the same number of columns. It reads no further than the end
 // of these. If it fails, f is unchanged.
-func (f *Facts) ReadFrom(r io.Reader) (int64, error) { return words.Replace(f, r, (*Facts).visit) }
+func (f *Facts) ReadFrom(r io.Reader) (int64, error) {
+	return words.ReplaceState(f, r, (*Facts).visitWords)
+}
 
-// visit passes the words of f to v. old is the facts that f replaces if v reads; else it is f.
-func (f *Facts) visit(v *words.Visitor, old *Facts) {
+func (f *Facts) visitWords(v *words.Visitor, old *Facts) {
 	v.Magic(magic, "facts about columns")
 	d, labelled := v.Length("number of columns", len(f.columns), maxColumns), f.label != nil
 	if d != len(old.columns) {
@@ -51,7 +52,7 @@ func (f *Facts) visit(v *words.Visitor, old *Facts) {
 	v.Flag("a flag", &f.tooManyIDs)
 	v.Flag("a flag", &labelled)
 	v.Expect(3 * d)
-	words.Each(v, &f.columns, d, func(j int, c *column) { f.visitColumn(v, c, j, d) })
+	words.VisitElements(v, &f.columns, d, func(j int, c *column) { f.visitColumn(v, c, j, d) })
 	if v.Err() != nil || !labelled {
 		return
 	}
@@ -61,7 +62,7 @@ func (f *Facts) visit(v *words.Visitor, old *Facts) {
 			f.label.threads = old.label.threads
 		}
 	}
-	f.label.visit(v)
+	f.label.visitWords(v)
 }
 
 func (f *Facts) visitColumn(v *words.Visitor, c *column, j, d int) {
@@ -87,7 +88,7 @@ func (f *Facts) visitColumn(v *words.Visitor, c *column, j, d int) {
 		}
 	}
 	if n > 0 {
-		c.distinct.visit(v, n-1)
+		c.distinct.visitWords(v, n-1)
 	}
 	if c.distinct != nil && (c.isNotID || f.tooManyIDs) || f.candidates > maxSketched {
 		v.Fail("an unexpected sketch")
@@ -102,10 +103,9 @@ func (f *Facts) visitColumn(v *words.Visitor, c *column, j, d int) {
 	if f.ends == nil {
 		f.ends = make([]columnEnds, min(d, maxEndColumns))
 	}
-	f.ends[j].visit(v)
+	f.ends[j].visitWords(v)
 }
 
-// flagsOf returns an integer with the bits 1 and 2.
 func flagsOf(one, two bool) (flags int) {
 	if one {
 		flags = 1
@@ -116,8 +116,7 @@ func flagsOf(one, two bool) (flags int) {
 	return flags
 }
 
-// visit passes the number of values and n hashes with their counts to v.
-func (s *distinctSketch) visit(v *words.Visitor, n int) {
+func (s *distinctSketch) visitWords(v *words.Visitor, n int) {
 	v.Expect(1 + 2*n)
 	words.Count(v, "values", &s.seen, math.MaxInt64)
 	if v.Reads() && n > 0 {
@@ -131,7 +130,7 @@ func (s *distinctSketch) visit(v *words.Visitor, n int) {
 	}
 }
 
-func (l *label) visit(v *words.Visitor) {
+func (l *label) visitWords(v *words.Visitor) {
 	d, flags := len(l.pairs), flagsOf(l.tooManyClasses, l.codes)
 	words.Count(v, "flags", &flags, 3)
 	n := v.Length("classes", len(l.values), maxClasses)
@@ -157,8 +156,8 @@ func (l *label) visit(v *words.Visitor) {
 		v.FloatFields(&p.px, &p.py, &p.weight, &p.sx, &p.sy, &p.sxx, &p.syy, &p.sxy)
 	}
 	v.Expect(5 * n * d)
-	words.Each(v, &l.classes, n, func(_ int, cells *[]classSums) {
-		words.Each(v, cells, d, func(_ int, c *classSums) {
+	words.VisitElements(v, &l.classes, n, func(_ int, cells *[]classSums) {
+		words.VisitElements(v, cells, d, func(_ int, c *classSums) {
 			words.Count(v, "rows", &c.n, words.MostRows)
 			v.FloatFields(&c.weight, &c.sum, &c.lo, &c.hi)
 		})

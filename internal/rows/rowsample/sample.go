@@ -67,8 +67,8 @@ func (s Sample) WriteTo(w io.Writer) (int64, error) {
 	for _, r := range rows {
 		h.positions, h.starts = append(h.positions, r.Position), append(h.starts, r.Start)
 	}
-	return words.Write(w, func(v *words.Visitor) {
-		h.visit(v, nil)
+	return words.WriteState(w, func(v *words.Visitor) {
+		h.visitWords(v, nil)
 		for _, r := range rows {
 			h.visitRow(v, r.Values)
 		}
@@ -95,11 +95,11 @@ type sampleHead struct {
 // readHead reads the head. It calls the function fits, which must return an error if there is too little memory for the
 // sample. It allocates memory only as data are read, so that a damaged head cannot exhaust the memory.
 func readHead(v *words.Visitor, fits func(rows, d int) error) (h sampleHead) {
-	h.visit(v, fits)
+	h.visitWords(v, fits)
 	return h
 }
 
-func (h *sampleHead) visit(v *words.Visitor, fits func(rows, d int) error) {
+func (h *sampleHead) visitWords(v *words.Visitor, fits func(rows, d int) error) {
 	v.Magic(magic, "sample of rows")
 	words.Count(v, "number of columns", &h.d, maxColumns)
 	v.Word(&h.seed)
@@ -113,12 +113,12 @@ func (h *sampleHead) visit(v *words.Visitor, fits func(rows, d int) error) {
 	}
 	const limit = math.MaxInt64 - 1 // position + 1 must also be a valid number
 	v.Expect(2 * n)
-	words.Each(v, &h.positions, n, func(i int, p *int64) {
+	words.VisitElements(v, &h.positions, n, func(i int, p *int64) {
 		if words.Count(v, "position", p, limit); i > 0 && *p < h.positions[i-1] {
 			v.Fail("positions are not in order")
 		}
 	})
-	words.Each(v, &h.starts, n, func(i int, p *int64) {
+	words.VisitElements(v, &h.starts, n, func(i int, p *int64) {
 		if words.Count(v, "start of a row group", p, limit); *p > h.positions[i] {
 			v.Fail("the row at %d is in a row group that starts at %d", h.positions[i], *p)
 		}
@@ -144,7 +144,7 @@ func (h *sampleHead) visitRow(v *words.Visitor, row []float64) {
 // other options of s, and reads no further than the end of the sample. If there is too little memory, it fails with a
 // *stream.MemoryError before it reads any row. If it fails, s is unchanged.
 func (s *Sample) ReadFrom(from io.Reader) (int64, error) {
-	return words.Replace(s, from, (*Sample).readSample)
+	return words.ReplaceState(s, from, (*Sample).readSample)
 }
 
 func (s *Sample) readSample(v *words.Visitor, old *Sample) {

@@ -194,7 +194,7 @@ const shardStatsMagic = "ufshash1"
 
 // WriteTo implements io.WriterTo.
 func (h *ShardStats) WriteTo(w io.Writer) (int64, error) {
-	n, err := words.Write(w, func(v *words.Visitor) { h.visitHead(v) })
+	n, err := words.WriteState(w, func(v *words.Visitor) { h.visitHead(v) })
 	for _, state := range h.listStates() {
 		if err != nil {
 			return n, err
@@ -206,7 +206,6 @@ func (h *ShardStats) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-// visitHead passes the words before the moments to v. It reports whether graphs follow the moments.
 func (h *ShardStats) visitHead(v *words.Visitor) (graphs bool) {
 	v.Magic(shardStatsMagic, "statistics of hash shards")
 	shards := v.Length("number of hash shards", len(h.Moments), halves.MostShards)
@@ -232,7 +231,7 @@ func (h *ShardStats) listStates() []State {
 // skips the graphs. After an error h must not be used.
 func (h *ShardStats) ReadFrom(r io.Reader) (int64, error) {
 	graphs := false
-	n, err := words.Read(r, func(v *words.Visitor) { graphs = h.visitHead(v) })
+	n, err := words.ReadState(r, func(v *words.Visitor) { graphs = h.visitHead(v) })
 	for _, state := range h.listStates() {
 		if err != nil {
 			return n, err
