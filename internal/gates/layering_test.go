@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"internal/app/suggest":      {},
 	"internal/app/shell":        {},
 	"internal/testing/faults":   {}, // of tests, in the packages that touch files
+	"internal/disk/journal":     {}, // logs of finished work
 	"internal/disk/ownfile":     {}, // names in folders that others may write
 	"internal/disk/localfile":   {"internal/testing/faults", "internal/disk/ownfile"},
 	"internal/app/screen":       {}, // what terminals show
@@ -56,9 +57,9 @@ var mayImport = map[string][]string{
 	"internal/cloud/store/storetest": {"internal/testing/freeport", "internal/testing/must", "internal/testing/testtool"},
 	"internal/cloud/store/claim":     {"stream", "internal/cloud/store"},                                              // who writes an object last
 	"internal/cloud/place":           {"stream", "internal/app/screen", "internal/cloud/store", "internal/app/shell"}, // what an argument names
-	"internal/disk/atomicfile":       {"stream", "internal/testing/faults", "internal/disk/ownfile", "internal/cloud/store", "internal/cloud/store/claim", "internal/cloud/place"},
+	"internal/disk/atomicfile":       {"stream", "internal/disk/journal", "internal/testing/faults", "internal/disk/ownfile", "internal/cloud/store", "internal/cloud/store/claim", "internal/cloud/place"},
 	"internal/disk/planfile":         {"stream", "internal/memory/jsonsize"},
-	"internal/resume":                {"stream", "chunkio", "chunkio/scratch", "internal/disk/atomicfile", "internal/disk/ownfile"}, // what a run goes on from
+	"internal/resume":                {"stream", "chunkio", "chunkio/scratch", "internal/disk/atomicfile", "internal/disk/journal", "internal/disk/ownfile"}, // what a run goes on from
 	"internal/testing/planted":       {"stream", "internal/numeric/splitmix"},
 	"internal/scalemodel":            {},
 

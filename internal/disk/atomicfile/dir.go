@@ -220,7 +220,7 @@ func (d *Dir) Abort(ctx context.Context) error {
 		return d.objects.removeUploads(ctx)
 	}
 	if d.finished != nil {
-		d.finished.file.Close()
+		d.finished.log.Close()
 	}
 	if d.output != nil {
 		d.output.Close()

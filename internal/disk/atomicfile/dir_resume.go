@@ -113,7 +113,7 @@ func openLeftoverDir(in *os.Root, temp string) (*os.Root, error) {
 }
 
 func (d *Dir) keepOnlyFinished(wanted func(rel string) bool) (err error) {
-	if d.finished, err = openFinishedList(d.folder); err != nil {
+	if d.finished, err = openFinishedList(d.folder, isInFolder); err != nil {
 		return err
 	}
 	return d.removeUnfinished(".", wanted)
@@ -189,7 +189,7 @@ func (d *Dir) RecordFile(ctx context.Context, rel string, file *File, recipe str
 	case d.finished == nil:
 		return nil
 	}
-	if err := d.finished.appendLine(f); err != nil {
+	if err := d.finished.append(f); err != nil {
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: RemedyFor(err)}
 	}
 	return nil
@@ -230,7 +230,7 @@ func (d *Dir) LeaveForResume(ctx context.Context) (temp string, ok bool) {
 		return "", false
 	}
 	d.closed = true
-	d.finished.file.Close()
+	d.finished.log.Close()
 	d.closeHandles()
 	return filepath.Join(filepath.Dir(d.path), d.temp), true
 }

@@ -64,49 +64,32 @@ func (e *WaitingError) Error() string { return e.Err.Error() }
 func (e *WaitingError) Unwrap() error { return e.Err }
 
 func (a *File) readValidMarks(ctx context.Context, wanted func(FinishedFile) bool) (marks []FinishedFile, err error) {
-	if a.dir.finished, err = openFinishedList(a.dir.folder); err != nil {
-		return nil, err
-	}
 	if a.file, err = ownfile.OpenOrCreate(a.dir.folder, outputName, 0o666); err != nil {
 		return nil, err
 	}
 	a.resetBuffer()
 	sum := xxhash.New() // hash of all bytes read; a.sum is the hash of the bytes up to the last valid mark
-	for {
-		m, ok := a.dir.finished.byPlace[strconv.Itoa(len(marks))]
-		if !ok || m.Bytes < a.written {
-			break
+	a.dir.finished, err = openFinishedList(a.dir.folder, func(m FinishedFile) (bool, error) {
+		if m.Place != strconv.Itoa(len(marks)) || m.Bytes < a.written {
+			return false, nil
 		}
 		if !wanted(m) {
 			a.refusalFate = Outdated
-			break
+			return false, nil
 		}
 		if _, err := io.Copy(sum, contextReader{ctx, io.LimitReader(a.file, m.Bytes-a.written)}); err != nil {
-			return nil, err
+			return false, err
 		}
 		if sum.Sum64() != m.Sum {
 			a.refusalFate = Altered
-			break
+			return false, nil
 		}
 		*a.sum = *sum
 		marks, a.written = append(marks, m), m.Bytes
-	}
-	// A mark that is invalid now must not become valid in a later run, in which new marks precede it.
-	for k := len(marks); ; k++ {
-		m, ok := a.dir.finished.byPlace[strconv.Itoa(k)]
-		if !ok {
-			break
-		}
-		if m.Bytes < 0 {
-			continue
-		}
-		if err := a.dir.finished.appendLine(FinishedFile{Place: m.Place, Bytes: -1}); err != nil {
-			return nil, err
-		}
-	}
-	for at, m := range a.dir.finished.byPlace {
-		m.Detail = nil // to save memory
-		a.dir.finished.byPlace[at] = m
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := a.file.Truncate(a.written); err != nil {
 		return nil, err
@@ -138,7 +121,7 @@ func (a *File) RecordMark(recipe string, rows int64, detail []byte) error {
 	if err := a.buffer.Flush(); err != nil {
 		return a.recordError(err)
 	}
-	err := a.dir.finished.appendLine(FinishedFile{Place: strconv.Itoa(a.markCount), Recipe: recipe, Rows: rows, Bytes: a.written, Sum: a.sum.Sum64(), Detail: detail})
+	err := a.dir.finished.append(FinishedFile{Place: strconv.Itoa(a.markCount), Recipe: recipe, Rows: rows, Bytes: a.written, Sum: a.sum.Sum64(), Detail: detail})
 	if err == nil {
 		a.markCount++
 	}

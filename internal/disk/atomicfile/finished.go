@@ -1,19 +1,12 @@
 package atomicfile
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 
-	"github.com/cespare/xxhash/v2"
-
-	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/disk/journal"
 	"github.com/ufs-stream/ufs-stream/internal/disk/ownfile"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 )
 
 // FinishedFile describes a complete file of a folder, or the beginning of a file up to a mark.
@@ -34,82 +27,50 @@ func (f FinishedFile) matchesFile(ctx context.Context, folder *os.Root, rel stri
 		return false
 	}
 	defer in.Close()
-	if info, err := in.Stat(); err != nil || info.Size() != f.Bytes {
-		return false
-	}
-	sum, part := xxhash.New(), make([]byte, 1<<20)
-	for ctx.Err() == nil {
-		n, err := in.Read(part)
-		sum.Write(part[:n])
-		if err != nil {
-			return errors.Is(err, io.EOF) && sum.Sum64() == f.Sum
-		}
-	}
-	return false
+	same, err := journal.HasSum(ctx, in, f.Bytes, f.Sum)
+	return same && err == nil
 }
 
-// finishedList lists the complete files of a folder in a file, one per line. This file exists while the folder is
-// built. A line is appended after its file is safe on disk, and begins with a checksum of the line. A line that was
-// written only in part is ignored, and its file is made again.
+// finishedList is the log of the complete files of a folder, or of the marks of a file. It exists while these are built.
+// A record is appended after its file is safe on disk. A file without a record is made again.
 type finishedList struct {
-	file    *os.File
-	byPlace map[string]FinishedFile // by FinishedFile.Place
+	log     *journal.Log[FinishedFile]
+	byPlace map[string]FinishedFile // by FinishedFile.Place, without Detail to save memory
 }
 
-func openFinishedList(folder *os.Root) (*finishedList, error) {
+// openFinishedList opens the list of a folder. It keeps the records up to the first one that accept refuses. If accept
+// returns an error, the returned list has no log, and the records so far.
+func openFinishedList(folder *os.Root, accept func(FinishedFile) (bool, error)) (*finishedList, error) {
 	file, err := ownfile.OpenOrCreate(folder, finishedName, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	byPlace, torn, err := readFinishedList(file) // afterwards the position in file is its end, for appending
-	if err == nil && torn {                      // end the incomplete last line
-		_, err = file.WriteString("\n")
-	}
+	l := &finishedList{byPlace: map[string]FinishedFile{}}
+	l.log, _, err = journal.Open(file, func(f FinishedFile, _ journal.Body) (bool, error) {
+		ok, err := accept(f)
+		if ok || err != nil {
+			l.add(f)
+		}
+		return ok, err
+	})
 	if err != nil {
 		file.Close()
-		return nil, err
 	}
-	return &finishedList{file, byPlace}, nil
+	return l, err
 }
 
-func readFinishedList(r io.Reader) (byPlace map[string]FinishedFile, torn bool, err error) {
-	byPlace = map[string]FinishedFile{}
-	for lines := bufio.NewReader(r); ; {
-		line, err := lines.ReadBytes('\n')
-		if f, ok := parseFinished(line); ok {
-			byPlace[f.Place] = f
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return byPlace, len(line) > 0, nil
-		case err != nil:
-			return nil, false, err
-		}
-	}
+func (l *finishedList) add(f FinishedFile) {
+	f.Detail = nil
+	l.byPlace[f.Place] = f
 }
 
-// parseFinished parses a line. ok is false if the line is damaged, or its place is outside the folder, which runs never
-// write.
-func parseFinished(line []byte) (f FinishedFile, ok bool) {
-	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
-	if string(sum) != fmt.Sprintf("%016x", xxhash.Sum64(text)) {
-		return f, false
-	}
-	return f, json.Unmarshal(text, &f) == nil && place.CheckName(f.Place) == nil
-}
+// isInFolder reports whether the place of a record is in the folder. Runs never write another place.
+func isInFolder(f FinishedFile) (bool, error) { return place.CheckName(f.Place) == nil, nil }
 
-func (f FinishedFile) encodeLine() ([]byte, error) {
-	text, err := json.Marshal(f)
-	return fmt.Appendf(nil, "%016x %s\n", xxhash.Sum64(text), text), err
-}
-
-func (l *finishedList) appendLine(f FinishedFile) error {
-	line, err := f.encodeLine()
+func (l *finishedList) append(f FinishedFile) error {
+	_, err := l.log.Append(f, 0)
 	if err == nil {
-		_, err = l.file.Write(line)
-	}
-	if f.Detail = nil; err == nil { // without Detail, to save memory
-		l.byPlace[f.Place] = f
+		l.add(f)
 	}
 	return err
 }

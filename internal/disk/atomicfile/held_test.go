@@ -1,7 +1,6 @@
 package atomicfile
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"maps"
@@ -52,9 +51,7 @@ func TestHeldBytes(t *testing.T) {
 		o, found := folder(), folder()
 		makeAll(found) // the listing shows them
 		o.objects = found.objects
-		of, _, err := readFinishedList(bytes.NewReader(left))
-		must.Do(t, err)
-		o.adoptFinished(of)
+		o.adoptFinished(must.Get(parseObjectList(left[len(first.list.claim.TitleLine()):]))(t))
 		return o
 	}
 	local := must.Get(os.OpenRoot(t.TempDir()))(t)
@@ -64,11 +61,11 @@ func TestHeldBytes(t *testing.T) {
 		"of a store, gone on with": func() *Dir { return &Dir{objects: taken()} },
 		"of a store, outdated":     func() *Dir { o := taken(); makeAll(o); return &Dir{objects: o} },
 		"on disk": func() *Dir {
-			list := must.Get(openFinishedList(local))(t)
+			list := must.Get(openFinishedList(local, isInFolder))(t)
 			for i := range n {
-				must.Do(t, list.appendLine(finished(i)))
+				must.Do(t, list.append(finished(i)))
 			}
-			list.file.Close()
+			list.log.Close()
 			return &Dir{finished: list}
 		},
 	} {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/internal/disk/journal"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store/claim"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -44,11 +45,10 @@ func newObjectList(object *claim.Object) *objectList {
 func (l *objectList) encodeList() ([]byte, error) {
 	text := l.claim.TitleLine()
 	for _, place := range slices.Sorted(maps.Keys(l.byPlace)) {
-		line, err := l.byPlace[place].encodeLine()
-		if err != nil {
+		var err error
+		if text, err = journal.AppendLine(text, l.byPlace[place]); err != nil {
 			return nil, err
 		}
-		text = append(text, line...)
 	}
 	return text, nil
 }
@@ -61,7 +61,18 @@ func (o *objectDir) readList(ctx context.Context, found store.Object) (map[strin
 	if !exists {
 		return nil, o.errNotEmpty(found)
 	}
-	byPlace, _, err := readFinishedList(bytes.NewReader(text))
+	return parseObjectList(text)
+}
+
+func parseObjectList(lines []byte) (map[string]FinishedFile, error) {
+	byPlace := map[string]FinishedFile{}
+	_, err := journal.Read(bytes.NewReader(lines), func(f FinishedFile, _ journal.Body) (bool, error) {
+		ok, err := isInFolder(f)
+		if ok {
+			byPlace[f.Place] = f
+		}
+		return ok, err
+	})
 	return byPlace, err
 }
 
