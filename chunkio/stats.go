@@ -2,7 +2,6 @@ package chunkio
 
 import (
 	"context"
-	"io"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/statsfile"
 )
@@ -24,11 +23,6 @@ const MaxStatsHeader = statsfile.MaxStatsHeader
 // WriteStats writes a container to path, a file or an object, which appears there only once it is complete.
 func WriteStats(ctx context.Context, path string, h StatsHeader, sections ...Section) error {
 	return statsfile.WriteStats(ctx, path, h, sections...)
-}
-
-// WriteStatsTo writes a container. It holds two blocks of a section in memory, never a whole section.
-func WriteStatsTo(w io.Writer, h StatsHeader, sections ...Section) error {
-	return statsfile.WriteStatsTo(w, h, sections...)
 }
 
 // ExpandStats replaces globs and folders among the arguments by the names of the statistics files that they contain. A

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/resume"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
@@ -111,10 +112,15 @@ func TestEvalCheckpointRefuses(t *testing.T) {
 	if _, err := os.Stat(beside.Output + settled.CheckpointSuffix); err == nil {
 		t.Error("the folder beside the output is left")
 	}
-	damaged := must.Get(filepath.Glob(filepath.Join(o.Checkpoint.Folder, "resamples.found*")))(t)
-	must.Do(t, os.WriteFile(damaged[0], []byte("not a state"), 0o600))
-	if _, err := Eval(t.Context(), o); !errors.As(err, new(*stream.DataError)) || !strings.Contains(err.Error(), "remove it") {
-		t.Errorf("a damaged state: %v", err)
+	log := must.Get(filepath.Glob(filepath.Join(o.Checkpoint.Folder, "*"+resume.Suffix)))(t)[0]
+	text := must.Get(os.ReadFile(log))(t)
+	text[len(text)-9] ^= 1
+	must.Do(t, os.WriteFile(log, text, 0o600))
+	var said []string
+	o.Hooks.Say = func(text stream.Text) { said = append(said, text.String()) }
+	must.Get(Eval(t.Context(), o))(t)
+	if all := strings.Join(said, "\n"); !strings.Contains(all, log+" is damaged") || !strings.Contains(all, "2 selections from samples 1 are made") {
+		t.Errorf("continued from a damaged log it says %q", said)
 	}
 	o.Resamples, o.Label = -1, ""
 	if e := must.Get(Eval(t.Context(), o))(t); !strings.Contains(strings.Join(e.Warnings, " "), "nothing was saved") {

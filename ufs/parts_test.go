@@ -1,7 +1,6 @@
 package ufs_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -37,10 +36,9 @@ func makeParts(t testing.TB, dir string, parts, columns int) (size int64) {
 		h := partHeader(i, parts, columns)
 		if made[i%kinds] == nil {
 			moments, spread := partStates(t, i%kinds, columns)
-			var file bytes.Buffer
-			must.Do(t, chunkio.WriteStatsTo(&file, h, chunkio.Section{Name: "profile", Body: &moments.Profile},
+			must.Do(t, chunkio.WriteStats(t.Context(), path, h, chunkio.Section{Name: "profile", Body: &moments.Profile},
 				chunkio.Section{Name: "moments", Body: moments}, chunkio.Section{Name: "histograms", Body: spread}))
-			made[i%kinds] = file.Bytes()
+			made[i%kinds] = must.Get(os.ReadFile(path))(t)
 		}
 		file := withHeader(t, made[i%kinds], h)
 		must.Do(t, os.WriteFile(path, file, 0o600))

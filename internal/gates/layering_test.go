@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"internal/testing/faults":   {}, // of tests, in the packages that touch files
 	"internal/disk/journal":     {}, // logs of finished work
 	"internal/disk/ownfile":     {}, // names in folders that others may write
-	"internal/disk/localfile":   {"internal/testing/faults", "internal/disk/ownfile"},
+	"internal/disk/localfile":   {"internal/testing/faults"},
 	"internal/app/screen":       {}, // what terminals show
 	"internal/gates":            {},
 	"internal/numeric/kernel":   {},

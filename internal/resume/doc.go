@@ -6,8 +6,10 @@
 //  2. [Folder.OpenRun] opens the states of one part of a run, which an [Identity] describes: the
 //     inputs, columns and options that shape it. It refuses states of any other run and names
 //     the difference.
-//  3. [Run.Save] replaces a state atomically, with checksums; [Run.Load] verifies them.
-//     [Run.Due] limits the saves, so that they take less than 2 % of the time.
+//  3. The folder has one log (package journal) of the states of all parts. [Run.Save] writes a state to a file next to
+//     it, and then a record with the file's name, length and checksum; [Run.Load] verifies them.
+//     [Run.AppendState] writes a small state to the log itself. [Run.Due] limits the saves, so that they
+//     take less than 2 % of the time. A damaged end of the log, and a missing file, are computed again.
 //  4. [Run.OpenStages] saves iterations over rows. Their scratch files stay in the folder and have two
 //     places for each record. A save records which places are valid, and copies no scratch file. It
 //     copies only data in memory.

@@ -5,10 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/journal"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -44,8 +46,9 @@ type Folder struct {
 	createdByOpen  bool // Open has made the folder, so Forget may remove it
 	savingDisabled bool // an implicit folder could not be written
 
-	hasOwnStates bool   // the folder has states of this very run
-	runs         []*Run // the parts of the run
+	log   *journal.Log[record]  // nil before the first record
+	parts map[string]*savedPart // the states in the log, by part
+	runs  []*Run                // the parts of the run
 
 	now      func() time.Time
 	lastSave time.Time     // time of the last save, or of Open if nothing was saved
@@ -56,7 +59,7 @@ type Folder struct {
 // *stream.UsageError if another run has locked the folder. It fails with a *stream.OutputError if the folder cannot be
 // made, or if other users could read or write the states.
 func Open(path string, opt Options) (*Folder, error) {
-	f := &Folder{path: path, opt: opt, now: time.Now}
+	f := &Folder{path: path, opt: opt, now: time.Now, parts: make(map[string]*savedPart)}
 	if f.opt.Every == 0 {
 		f.opt.Every = DefaultEvery
 	}
@@ -73,6 +76,9 @@ func Open(path string, opt Options) (*Folder, error) {
 		return nil, &stream.OutputError{Path: path, Err: stripPathError(err), Remedy: stream.Textf("choose another {checkpoint} folder")}
 	}
 	f.lastSave = f.now()
+	if err := f.openLog(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	return f, nil
 }
 
@@ -92,7 +98,7 @@ func (f *Folder) Path() string {
 }
 
 // HoldsStates reports whether the folder contains states of this very run, from which it can continue.
-func (f *Folder) HoldsStates() bool { return f != nil && f.hasOwnStates }
+func (f *Folder) HoldsStates() bool { return f != nil && slices.ContainsFunc(f.runs, (*Run).HasStates) }
 
 func (f *Folder) addRemark(format string, args ...any) {
 	if f.opt.Note != nil {
@@ -116,10 +122,8 @@ func (f *Folder) Sync() error {
 	if f == nil || f.lock == nil || f.savingDisabled {
 		return nil
 	}
-	for _, r := range f.runs {
-		if err := r.log.syncToDisk(); err != nil {
-			return r.asSaveError(err)
-		}
+	if err := f.log.SyncToDisk(); err != nil {
+		return &stream.OutputError{Path: f.path, Err: stripPathError(err), Remedy: atomicfile.RemedyFor(err)}
 	}
 	return nil
 }
@@ -131,9 +135,7 @@ func (f *Folder) Close() error {
 	}
 	l := f.lock
 	f.lock = nil
-	for _, r := range f.runs {
-		r.closeLog()
-	}
+	f.closeLog()
 	empty := len(f.listStateNames("")) == 0
 	if empty { // nothing was saved: leave no trace
 		l.remove(f.dir)
@@ -157,10 +159,7 @@ func (f *Folder) Forget() error {
 }
 
 func (f *Folder) removeStates() (failed error) {
-	f.hasOwnStates = false
-	for _, r := range f.runs {
-		r.closeLog()
-	}
+	f.closeLog()
 	for _, name := range f.listMatchingNames(func(name string) bool { return isState(name) || isUnfinishedState(name) }) {
 		if err := f.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && failed == nil {
 			failed = &stream.OutputError{Path: filepath.Join(f.path, name), Err: stripPathError(err), Remedy: atomicfile.RemedyFor(err)}

@@ -38,8 +38,8 @@ func TestPrivateFolder(t *testing.T) {
 	n := Numbers{r}
 	must.Do(t, n.Save(t.Context(), "one", nil, []float64{1}))
 	must.Do(t, n.Append(t.Context(), "two", nil, []float64{2}))
-	rows := must.Get(f.OpenRun(t.Context(), "rows", ofRun()))(t)
-	s := must.Get(rows.OpenStages(t.Context(), nil))(t)
+	rows := must.Get(f.OpenRun("rows", ofRun()))(t)
+	s := rows.OpenStages(nil)
 	st := s.Stage("x", stream.InMemory{})
 	must.Get(st.Make("a file", fileBytes, fileRecord))(t)
 	must.Do(t, st.Save(t.Context(), 1))
@@ -47,7 +47,7 @@ func TestPrivateFolder(t *testing.T) {
 		t.Errorf("the folder has mode %v", got)
 	}
 	entries := must.Get(os.ReadDir(dir))(t)
-	if len(entries) != 7 { // the lock, a state and the log, the stage and its file, and the identity of both parts
+	if len(entries) != 5 { // the lock, the log, a state, the stage and its file
 		t.Errorf("the test does not test: there are %v", entries)
 	}
 	for _, e := range entries {
@@ -90,7 +90,7 @@ func TestFolderOfOthersRights(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		r := must.Get(f.OpenRun(t.Context(), "part", ofRun()))(t)
+		r := must.Get(f.OpenRun("part", ofRun()))(t)
 		got := make([]float64, 3)
 		if _, ok, err := (Numbers{r}).Load(t.Context(), "one", got, nil); !ok || err != nil || !slices.Equal(got, []float64{1, 2, 3}) {
 			t.Errorf("%s: gone on with %v, %t, %v", c.name, got, ok, err)
@@ -107,7 +107,7 @@ func TestFolderOfOthersRights(t *testing.T) {
 // TestPlantedInFolder: anything but a file of this user alone at the name of a lock, a log or a state is
 // refused, with its name and a remedy, and link targets stay as they were.
 func TestPlantedInFolder(t *testing.T) {
-	for _, name := range []string{lockName, "part.identity" + Suffix, "part.log" + Suffix, "part.one" + Suffix, "part.x.0" + dataSuffix, ".part.one" + Suffix + ".1-00000001.ufs-tmp"} {
+	for _, name := range []string{lockName, logName, "part.one.0" + Suffix, "part.x.0" + dataSuffix, ".part.one.0" + Suffix + ".1-00000001.ufs-tmp"} {
 		for what, plant := range map[string]func(at, victim string) error{
 			"a link":      func(at, victim string) error { return os.Symlink(victim, at) },
 			"a hard link": func(at, victim string) error { return os.Link(victim, at) },
@@ -150,11 +150,11 @@ func TestPlantedLater(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "state")
 		_, r, err := reopened(t, dir, Options{Every: -1}, ofRun())
 		must.Do(t, err)
-		s := must.Get(r.OpenStages(t.Context(), nil))(t)
+		s := r.OpenStages(nil)
 		st := s.Stage("x", stream.InMemory{})
 		f := must.Get(st.Make("a file", fileBytes, fileRecord))(t)
 		raise(t, f, stream.ScratchWrite)
-		for _, name := range []string{r.fileName("one"), r.fileName(logStateName), "part.x.0" + dataSuffix} {
+		for _, name := range []string{"part.one.0" + Suffix, logName, "part.x.0" + dataSuffix} {
 			must.Do(t, plant(victim, filepath.Join(dir, name)))
 		}
 		n := Numbers{r}
@@ -162,14 +162,12 @@ func TestPlantedLater(t *testing.T) {
 			t.Errorf("before the folder has states none is looked for: %v", err)
 		}
 		must.Do(t, n.Save(t.Context(), "one", nil, []float64{1})) // in place of the link
-		must.Do(t, os.Remove(filepath.Join(dir, r.fileName("one"))))
-		must.Do(t, plant(victim, filepath.Join(dir, r.fileName("one"))))
+		must.Do(t, os.Remove(filepath.Join(dir, "part.one.0"+Suffix)))
+		must.Do(t, plant(victim, filepath.Join(dir, "part.one.0"+Suffix)))
 		if _, _, err := n.Load(t.Context(), "one", make([]float64, 1)); err == nil {
 			t.Error("a link is read as a state")
 		}
-		if err := n.Append(t.Context(), "two", nil, []float64{2}); err == nil {
-			t.Error("a link is written as a log")
-		}
+		must.Do(t, n.Append(t.Context(), "two", nil, []float64{2})) // to the log in place of the link
 		if err := st.Save(t.Context(), 1); err == nil {
 			t.Error("a link is written as a scratch file")
 		}

@@ -3,14 +3,18 @@ package resume
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/internal/disk/journal"
+	"github.com/ufs-stream/ufs-stream/internal/testing/faults"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -29,7 +33,7 @@ func reopened(t *testing.T, dir string, opt Options, id Identity) (*Folder, *Run
 	t.Helper()
 	f := must.Get(Open(dir, opt))(t)
 	t.Cleanup(func() { must.Do(t, f.Close()) })
-	r, err := f.OpenRun(t.Context(), "part", id)
+	r, err := f.OpenRun("part", id)
 	return f, r, err
 }
 
@@ -70,7 +74,7 @@ func TestGoesOn(t *testing.T) {
 			t.Errorf("%d numbers for %d: %v", 3*valuesBuffer+1, n, err)
 		}
 	}
-	must.Do(t, os.WriteFile(filepath.Join(dir, ".part.one"+Suffix+".1-00000001.ufs-tmp"), nil, 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, ".part.one.0"+Suffix+".1-00000001.ufs-tmp"), nil, 0o600))
 	must.Do(t, f.Forget())
 	if left := must.Get(os.ReadDir(dir))(t); len(left) > 0 {
 		t.Errorf("Forget has left %v", left)
@@ -150,12 +154,12 @@ func TestUnasked(t *testing.T) {
 		t.Errorf("stands: %v, said %q", r.HasStates(), said)
 	}
 	must.Do(t, r.Save(t.Context(), "two", nil))
-	must.Do(t, os.MkdirAll(filepath.Join(dir, "part.one"+Suffix, "x"), 0o777)) // in the way
-	must.Do(t, r.Save(t.Context(), "one", nil))
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "part.one.0"+Suffix, "x"), 0o777)) // in the way
+	must.Do(t, Numbers{r}.Save(t.Context(), "one", nil, []float64{1}))
 	if r.Due() || f.HoldsStates() || r.HasState("two") || len(f.listStateNames("")) != 1 {
 		t.Errorf("given up, the folder has %q; said %q", f.listStateNames(""), said)
 	}
-	must.Do(t, os.RemoveAll(filepath.Join(dir, "part.one"+Suffix)))
+	must.Do(t, os.RemoveAll(filepath.Join(dir, "part.one.0"+Suffix)))
 	must.Do(t, f.Forget())
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the folder is left")
@@ -187,44 +191,173 @@ func TestNoPlace(t *testing.T) {
 	}
 }
 
-// TestDamage: every file, with any seventh byte changed or cut off there, is a *stream.DataError that names the
-// file and advises to remove it, and never gives other numbers.
+// TestDamage: the file of a state, with any seventh byte changed or cut off there, is a *stream.DataError that names the
+// file and advises to remove it, and never gives other numbers. Without the file the state is computed again.
 func TestDamage(t *testing.T) {
 	dir := saved(t)
-	for _, name := range []string{"part.identity" + Suffix, "part.one" + Suffix} {
-		path := filepath.Join(dir, name)
-		whole := must.Get(os.ReadFile(path))(t)
-		load := func() error {
-			f := must.Get(Open(dir, Options{}))(t)
-			defer f.Close()
-			r, err := f.OpenRun(t.Context(), "part", ofRun())
-			if err != nil {
-				return err
-			}
-			got := make([]float64, 3)
-			if _, _, err = (Numbers{r}).Load(t.Context(), "one", got, nil); err == nil && !slices.Equal(got, []float64{1, 2, 3}) {
-				t.Fatalf("%s: got %v", name, got)
-			}
-			return err
+	path := filepath.Join(dir, "part.one.0"+Suffix)
+	whole := must.Get(os.ReadFile(path))(t)
+	load := func() (ok bool, err error) {
+		f := must.Get(Open(dir, Options{}))(t)
+		defer f.Close()
+		r := must.Get(f.OpenRun("part", ofRun()))(t)
+		got := make([]float64, 3)
+		if _, ok, err = (Numbers{r}).Load(t.Context(), "one", got, nil); ok && !slices.Equal(got, []float64{1, 2, 3}) {
+			t.Fatalf("got %v", got)
 		}
-		must.Do(t, load())
-		for at := 0; at < len(whole); at += 7 {
-			flipped := bytes.Clone(whole)
-			flipped[at] ^= 0x10
-			for _, content := range [][]byte{flipped, whole[:at]} {
-				must.Do(t, os.WriteFile(path, content, 0o600))
-				err := load()
-				var data *stream.DataError
-				if strings.Contains(name, "identity") && err == nil {
-					continue // after the header nothing is used
-				}
-				if !errors.As(err, &data) || data.Path != path || !strings.Contains(err.Error(), "remove it") {
-					t.Fatalf("%s, byte %d: %v", name, at, err)
-				}
-			}
-		}
-		must.Do(t, os.WriteFile(path, whole, 0o600))
+		return ok, err
 	}
+	for at := 0; at < len(whole); at += 7 {
+		flipped := bytes.Clone(whole)
+		flipped[at] ^= 0x10
+		for _, content := range [][]byte{flipped, whole[:at], append(bytes.Clone(whole), 0)} {
+			must.Do(t, os.WriteFile(path, content, 0o600))
+			_, err := load()
+			if data, ok := errors.AsType[*stream.DataError](err); !ok || data.Path != path || !strings.Contains(err.Error(), "remove it") {
+				t.Fatalf("byte %d: %v", at, err)
+			}
+		}
+	}
+	must.Do(t, os.Remove(path))
+	if ok, err := load(); ok || err != nil {
+		t.Errorf("without its file, the state is there: %t, %v", ok, err)
+	}
+}
+
+// TestKilled: wherever a run is killed amid a save, an append, a drop or the removal of all states, the next run finds
+// either what was there before or what is there after, and continues from it.
+func TestKilled(t *testing.T) {
+	dir := t.TempDir()
+	values := func(r *Run) (list [3]float64) {
+		for i, name := range []string{"one", "two", "log"} {
+			got := []float64{0}
+			_, ok, err := (Numbers{r}).Load(t.Context(), name, got)
+			if must.Do(t, err); ok {
+				list[i] = got[0]
+			}
+		}
+		return list
+	}
+	steps := []func(Numbers) error{
+		func(n Numbers) error { return n.Save(t.Context(), "one", nil, []float64{1}) },
+		func(n Numbers) error { return n.Save(t.Context(), "two", nil, []float64{2}) },
+		func(n Numbers) error { return n.Save(t.Context(), "one", nil, []float64{3}) },
+		func(n Numbers) error { return n.Append(t.Context(), "log", map[string]string{"a": "b"}, []float64{4}) },
+		func(n Numbers) error { return n.Save(t.Context(), "one", nil, []float64{5}) },
+		func(n Numbers) error { return n.Drop("two") },
+		func(n Numbers) error { return n.RemoveStates() },
+		func(n Numbers) error { return n.Save(t.Context(), "two", nil, []float64{6}) },
+	}
+	for i, step := range steps {
+		_, r, err := reopened(t, dir, Options{}, ofRun())
+		must.Do(t, err)
+		before, was := must.Files(t, dir), values(r)
+		must.Do(t, step(Numbers{r}))
+		now := values(r)
+		must.Do(t, r.folder.Close())
+		after := must.Files(t, dir)
+		old, log := before[logName], after[logName]
+		if !strings.HasPrefix(log, old) {
+			t.Fatalf("step %d changes the log", i)
+		}
+		for end := len(old); end <= len(log); end = max(end+1, min(end+17, len(log))) {
+			killed := t.TempDir()
+			must.Do(t, os.Chmod(killed, 0o700))
+			for _, files := range []map[string]string{after, before} { // the files before are removed last
+				for name, text := range files {
+					must.Do(t, os.WriteFile(filepath.Join(killed, name), []byte(text), 0o600))
+				}
+			}
+			must.Do(t, os.WriteFile(filepath.Join(killed, logName), []byte(log[:end]), 0o600))
+			f, r, err := reopened(t, killed, Options{}, ofRun())
+			must.Do(t, err)
+			if got := values(r); got != was && got != now || end == len(log) && got != now {
+				t.Fatalf("step %d, killed after %d of %d bytes: got %v, want %v or %v", i, end, len(log), got, was, now)
+			}
+			must.Do(t, Numbers{r}.Append(t.Context(), "one", nil, []float64{7}))
+			if got := values(r); got[0] != 7 {
+				t.Fatalf("step %d, killed after %d bytes: continued it has %v", i, end, got)
+			}
+			must.Do(t, f.Close())
+		}
+	}
+}
+
+// TestOtherVersion: the checkpoint of another version is removed with a remark, and the run begins anew.
+func TestOtherVersion(t *testing.T) {
+	for name, text := range map[string]string{
+		"part.identity" + Suffix: "a release without a log", logName: string(must.Get(journal.AppendLine(nil, record{Format: logFormat + 1}))(t)),
+	} {
+		dir := t.TempDir()
+		must.Do(t, errors.Join(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600), os.WriteFile(filepath.Join(dir, "part.one"+Suffix), nil, 0o600)))
+		var said []string
+		f, r, err := reopened(t, dir, Options{Note: func(t stream.Text) { said = append(said, t.String()) }}, ofRun())
+		must.Do(t, err)
+		if len(said) != 1 || !strings.Contains(said[0], "another version") || r.HasStates() || len(f.listStateNames("")) > 0 {
+			t.Errorf("%s: said %q, and %v is left", name, said, f.listStateNames(""))
+		}
+		must.Do(t, Numbers{r}.Save(t.Context(), "one", nil, []float64{1}))
+		must.Do(t, f.Close())
+	}
+}
+
+// TestFullDisk: a save to a full disk is an error, the state before stays, and a folder that nobody named is given up.
+func TestFullDisk(t *testing.T) {
+	for _, unasked := range []bool{false, true} {
+		for _, change := range []string{"write", "sync", "rename"} {
+			dir := saved(t)
+			_, r, err := reopened(t, dir, Options{Implicit: unasked}, ofRun())
+			must.Do(t, err)
+			ctx := faults.WithDisk(t.Context(), &faults.Disk{Change: func(_, what string) error {
+				if what == change {
+					return syscall.ENOSPC
+				}
+				return nil
+			}})
+			err = Numbers{r}.Save(ctx, "one", nil, []float64{4})
+			if _, isOutput := errors.AsType[*stream.OutputError](err); isOutput == unasked || r.HasStates() == unasked {
+				t.Errorf("%s fails, unasked %t: %v, has states %t", change, unasked, err, r.HasStates())
+			}
+			must.Do(t, r.folder.Close())
+			if unasked {
+				continue
+			}
+			_, r, err = reopened(t, dir, Options{}, ofRun())
+			must.Do(t, err)
+			got := make([]float64, 3)
+			if _, ok, err := (Numbers{r}).Load(t.Context(), "one", got, nil); !ok || err != nil || got[2] != 3 {
+				t.Errorf("%s failed: got %v, %t, %v", change, got, ok, err)
+			}
+		}
+	}
+}
+
+// FuzzRecord: a record of a log is refused, or names possible files of its own folder.
+func FuzzRecord(f *testing.F) {
+	for _, text := range []string{"{}", `{"part":"p","digest":"1","run":{}}`, `{"part":"p","state":{"name":"a","file":"../a` + Suffix + `"}}`, `{"part":"p","state":{"name":"a","file":"` + logName + `"}}`,
+		`{"part":"p","state":{"name":"a","sections":[{"bytes":-1}]}}`, `{"part":"p","state":{"name":"a","scratch":[{"name":"a","file":"p.x.0` + dataSuffix + `","bytes":8,"record":8}]}}`, `{"part":"p","state":{"name":"a","sections":[{"bytes":9223372036854775807},{"bytes":9223372036854775807}]}}`} {
+		f.Add(text, int64(8))
+	}
+	f.Fuzz(func(t *testing.T, text string, size int64) {
+		var r record
+		if json.Unmarshal([]byte(text), &r) != nil || size < 0 {
+			return
+		}
+		folder := &Folder{parts: map[string]*savedPart{"p": {states: map[string]*savedState{}}}}
+		folder.applyRecord(&r, journal.Body{Bytes: size})
+		for _, part := range folder.parts {
+			for _, s := range part.states {
+				for _, name := range s.fileNames() {
+					if dir, file := filepath.Split(filepath.Join("folder", name)); filepath.Clean(dir) != "folder" || !strings.HasSuffix(file, Suffix) || file == logName {
+						t.Errorf("%q names %q", text, name)
+					}
+				}
+				if n := s.countBytes(); n < 0 || s.File == "" && n != size {
+					t.Errorf("%q has %d bytes, want %d", text, n, size)
+				}
+			}
+		}
+	})
 }
 
 // TestPace: saves come no more often than asked, and take no more than a fiftieth of the time.
@@ -234,7 +367,7 @@ func TestPace(t *testing.T) {
 	defer f.Close()
 	f.now = func() time.Time { return now }
 	f.lastSave = now
-	r := must.Get(f.OpenRun(t.Context(), "part", ofRun()))(t)
+	r := must.Get(f.OpenRun("part", ofRun()))(t)
 	for _, c := range []struct {
 		cost, wait time.Duration
 	}{{0, 10 * time.Second}, {time.Second, 50 * time.Second}, {100 * time.Millisecond, 10 * time.Second}} {
@@ -252,7 +385,7 @@ func TestPace(t *testing.T) {
 // TestNone: without a folder everything can be asked and nothing is kept.
 func TestNone(t *testing.T) {
 	var f *Folder
-	r := must.Get(f.OpenRun(t.Context(), "part", ofRun()))(t)
+	r := must.Get(f.OpenRun("part", ofRun()))(t)
 	must.Do(t, r.Save(t.Context(), "one", nil))
 	must.Do(t, r.Drop("one"))
 	s, err := r.Load(t.Context(), "one")

@@ -1,45 +1,39 @@
 package resume
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/journal"
+	"github.com/ufs-stream/ufs-stream/internal/disk/ownfile"
 	"github.com/ufs-stream/ufs-stream/stream"
-)
-
-const (
-	containerKind = "checkpoint" // value of StatsHeader.Kind
-	identityEntry = "identity"
-	digestEntry   = "digest"
-	markPrefix    = "mark "
 )
 
 // Run holds the states of one part of a run, such as the gathering of its statistics, in a folder.
 type Run struct {
-	folder       *Folder
-	part         string // beginning of the names of its files
-	id           Identity
-	digest       string
-	hasStates    bool // the folder has states of this very run
-	isIdentified bool // the folder has the identity file of this run
-
-	log *stateLog // states of Numbers; nil until it is opened
+	folder *Folder
+	part   string // beginning of the names of its files
+	id     Identity
+	digest string
 }
 
 // OpenRun opens the states of the part of a run that id describes. The names of its files begin with part, which
 // consists of letters. If the folder has states of another run, the error is a *stream.UsageError that names a
-// difference; in an implicit folder such states are removed, with a remark. If states are damaged, the error is a
-// *stream.DataError.
-func (f *Folder) OpenRun(ctx context.Context, part string, id Identity) (*Run, error) {
-	r, why, err := f.openRun(ctx, part, id)
+// difference; in an implicit folder such states are removed, with a remark.
+func (f *Folder) OpenRun(part string, id Identity) (*Run, error) {
+	r, why, err := f.openRun(part, id)
 	if r == nil || why.Format == "" {
 		return r, err
 	}
@@ -52,8 +46,8 @@ func (f *Folder) OpenRun(ctx context.Context, part string, id Identity) (*Run, e
 
 // OpenOwnRun is OpenRun, but it also refuses states of another run in an implicit folder. Use it to open a folder again
 // that another run may have used in the meantime, because then the states belong to that run.
-func (f *Folder) OpenOwnRun(ctx context.Context, part string, id Identity) (*Run, error) {
-	r, why, err := f.openRun(ctx, part, id)
+func (f *Folder) OpenOwnRun(part string, id Identity) (*Run, error) {
+	r, why, err := f.openRun(part, id)
 	if r == nil || why.Format == "" {
 		return r, err
 	}
@@ -65,7 +59,7 @@ func (f *Folder) errOtherRun(why stream.Text) error {
 }
 
 // openRun is OpenRun, but it leaves states of another run to the caller; why describes how that run differs.
-func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run, why stream.Text, err error) {
+func (f *Folder) openRun(part string, id Identity) (r *Run, why stream.Text, err error) {
 	if f == nil {
 		return nil, why, nil
 	}
@@ -74,31 +68,19 @@ func (f *Folder) openRun(ctx context.Context, part string, id Identity) (r *Run,
 		return nil, why, err
 	}
 	r = &Run{folder: f, part: part, id: id, digest: digest}
-	f.runs = append(f.runs, r)
-	path := r.filePath(identityEntry)
-	if _, err := f.dir.Lstat(r.fileName(identityEntry)); errors.Is(err, fs.ErrNotExist) {
-		return r, why, r.RemoveStates() // states without an identity are useless
-	}
-	h, err := chunkio.ReadStatsHeader(ctx, path, f.fetchOptions())
-	if err != nil {
-		return nil, why, ErrDamaged(path, err)
-	}
-	if h.Kind == containerKind && h.Options[digestEntry] == digest {
-		r.isIdentified = true
-		r.hasStates = slices.ContainsFunc(f.listStateNames(part+"."), func(file string) bool {
-			return file != r.fileName(identityEntry) && !strings.HasSuffix(file, dataSuffix)
-		})
-		f.hasOwnStates = f.hasOwnStates || r.hasStates
+	saved := f.parts[part]
+	if saved == nil || saved.digest == digest || len(saved.run) == 0 {
+		f.runs = append(f.runs, r)
 		return r, why, nil
 	}
-	var saved Identity
-	if err := json.Unmarshal([]byte(h.Options[identityEntry]), &saved); h.Kind != containerKind || err != nil {
-		return nil, why, ErrDamaged(path, stream.Errorf("it does not identify its run"))
+	var other Identity
+	if err := json.Unmarshal(saved.run, &other); err != nil {
+		return nil, why, ErrDamaged(filepath.Join(f.path, logName), stream.Errorf("it does not identify its run"))
 	}
-	saved.Inputs, saved.Columns = h.Inputs, h.Columns
-	if why = id.describeFirstDifference(&saved); why.Format == "" {
-		return nil, why, ErrDamaged(path, stream.Errorf("it describes its run in two contradictory ways"))
+	if why = id.describeFirstDifference(&other); why.Format == "" {
+		return nil, why, ErrDamaged(filepath.Join(f.path, logName), stream.Errorf("it describes its run in two contradictory ways"))
 	}
+	f.runs = append(f.runs, r)
 	return r, why, nil
 }
 
@@ -112,25 +94,32 @@ func ErrDamaged(path string, err error) error {
 	return dataErr
 }
 
-func (f *Folder) fetchOptions() chunkio.FetchOptions { return chunkio.FetchOptions{Folder: f.dir} }
-
-func (r *Run) fileName(state string) string { return r.part + "." + state + Suffix }
-
-func (r *Run) filePath(state string) string { return filepath.Join(r.folder.path, r.fileName(state)) }
-
-// RemoveStates removes all states of the part.
-func (r *Run) RemoveStates() error {
+func (r *Run) savedPart() *savedPart {
 	if r == nil {
 		return nil
 	}
-	r.isIdentified, r.hasStates = false, false
-	r.closeLog()
-	for _, name := range r.folder.listStateNames(r.part + ".") {
-		if err := r.folder.removeFile(name); err != nil {
-			return err
-		}
+	if part := r.folder.parts[r.part]; part != nil && part.digest == r.digest {
+		return part
 	}
 	return nil
+}
+
+func (r *Run) savedState(name string) *savedState {
+	if part := r.savedPart(); part != nil {
+		return part.states[name]
+	}
+	return nil
+}
+
+// RemoveStates removes all states of the part.
+func (r *Run) RemoveStates() error {
+	if r == nil || r.folder.parts[r.part] == nil {
+		return nil
+	}
+	if err := r.folder.appendRecord(record{Part: r.part}, 0); err != nil {
+		return r.asSaveError(err)
+	}
+	return r.folder.removeUnlistedFiles(r.part + ".")
 }
 
 func (f *Folder) removeFile(name string) error {
@@ -145,147 +134,222 @@ func (f *Folder) removeFile(name string) error {
 func (r *Run) Due() bool { return r != nil && !r.folder.savingDisabled && r.folder.isSaveDue() }
 
 // HasStates reports whether the folder has states of this very run.
-func (r *Run) HasStates() bool { return r != nil && r.hasStates }
+func (r *Run) HasStates() bool {
+	part := r.savedPart()
+	return part != nil && len(part.states) > 0
+}
 
-// Save replaces a state atomically. marks are short texts by name, which are saved together with the sections. Save
-// fails with a *stream.OutputError, but for an implicit folder it disables saving instead.
+// Save replaces a state durably and atomically. marks are short texts by name, which are saved together with the
+// sections. Save fails with a *stream.OutputError, but for an implicit folder it disables saving instead.
 func (r *Run) Save(ctx context.Context, name string, marks map[string]string, sections ...chunkio.Section) error {
+	return r.saveState(ctx, savedState{Name: name, Marks: marks}, sections)
+}
+
+// saveState saves even if ctx has ended: after an interruption the state is needed most.
+func (r *Run) saveState(ctx context.Context, s savedState, sections []chunkio.Section) error {
 	if r == nil || r.folder.savingDisabled {
 		return nil
 	}
 	begin := r.folder.now()
-	err := r.saveState(context.WithoutCancel(ctx), name, marks, sections)
-	if err != nil {
+	if err := r.replaceState(context.WithoutCancel(ctx), &s, sections); err != nil {
 		return r.asSaveError(err)
 	}
-	r.hasStates, r.folder.hasOwnStates = true, true
 	r.folder.recordSave(begin)
 	return nil
 }
 
-// saveState saves a state. It saves even if ctx has ended: after an interruption the state is needed most.
-func (r *Run) saveState(ctx context.Context, name string, marks map[string]string, sections []chunkio.Section) error {
-	if err := r.saveIdentity(ctx); err != nil {
+// replaceState writes the sections to a file, and then the record that lists this file. The file of the state before
+// has the other of two names and stays until then.
+func (r *Run) replaceState(ctx context.Context, s *savedState, sections []chunkio.Section) error {
+	before := ""
+	if old := r.savedState(s.Name); old != nil {
+		before = old.File
+	}
+	if len(sections) > 0 {
+		if s.File = r.part + "." + s.Name + ".0" + Suffix; s.File == before {
+			s.File = r.part + "." + s.Name + ".1" + Suffix
+		}
+		if err := r.writeSections(ctx, s, sections); err != nil {
+			return err
+		}
+	}
+	if err := r.appendState(s, 0); err != nil {
 		return err
 	}
-	h := chunkio.StatsHeader{Kind: containerKind, Options: map[string]string{digestEntry: r.digest}}
-	for mark, value := range marks {
-		h.Options[markPrefix+mark] = value
+	if err := r.folder.log.SyncToDisk(); err != nil || before == "" {
+		return err
 	}
-	return r.writeState(ctx, name, h, sections...)
+	return r.folder.removeFile(before)
 }
 
-// writeState writes a state atomically; only this user can read it.
-func (r *Run) writeState(ctx context.Context, name string, h chunkio.StatsHeader, sections ...chunkio.Section) error {
-	f, err := atomicfile.CreateIn(ctx, r.folder.dir, r.fileName(name), r.filePath(name))
+// writeSections writes the sections to the file of the state durably; only this user can read it.
+func (r *Run) writeSections(ctx context.Context, s *savedState, sections []chunkio.Section) error {
+	file, err := atomicfile.CreateIn(ctx, r.folder.dir, s.File, filepath.Join(r.folder.path, s.File))
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := chunkio.WriteStatsTo(f, h, sections...); err != nil {
-		return err
+	defer file.Close()
+	sum := xxhash.New()
+	for _, section := range sections {
+		to := &countingWriter{w: io.MultiWriter(file, sum)}
+		if _, err := section.Body.WriteTo(to); err != nil {
+			return err
+		}
+		s.Sections = append(s.Sections, sectionMark{section.Name, to.n})
 	}
-	return f.Commit()
+	s.Sum = sum.Sum64()
+	return file.Commit()
 }
 
-// saveIdentity stores the identity of the run in the folder. It must be called before the first state is written.
-func (r *Run) saveIdentity(ctx context.Context) error {
-	if r.isIdentified {
+// appendState appends a state to the log, and before the first state the identity of the run.
+func (r *Run) appendState(s *savedState, size int64, bodies ...io.WriterTo) error {
+	if r.savedPart() == nil {
+		run, err := json.Marshal(r.id)
+		if err != nil {
+			return err
+		}
+		if err := r.folder.appendRecord(record{Part: r.part, Digest: r.digest, Run: run}, 0); err != nil {
+			return err
+		}
+	}
+	return r.folder.appendRecord(record{Part: r.part, State: s}, size, bodies...)
+}
+
+// AppendState adds a state that is never replaced. It survives a kill of the process at once, but reaches the disk only if
+// Due returns true, or with the next save: a sync could take as long as the work that led to the state. The sections
+// are in the log. It fails like Save.
+func (r *Run) AppendState(name string, marks map[string]string, sections ...chunkio.Section) error {
+	if r == nil || r.folder.savingDisabled {
 		return nil
 	}
-	rest := r.id
-	rest.Inputs, rest.Columns = nil, nil // the header has fields for these
-	text, err := json.Marshal(rest)
+	begin := r.folder.now()
+	s, size, bodies := &savedState{Name: name, Marks: marks}, int64(0), []io.WriterTo(nil)
+	for _, section := range sections {
+		n, err := section.Body.WriteTo(io.Discard)
+		if err != nil {
+			return err
+		}
+		s.Sections, size, bodies = append(s.Sections, sectionMark{section.Name, n}), size+n, append(bodies, section.Body)
+	}
+	err := r.appendState(s, size, bodies...)
+	if err == nil && r.Due() {
+		err = r.folder.log.SyncToDisk()
+		r.folder.recordSave(begin)
+	}
 	if err != nil {
-		return err
+		return r.asSaveError(err)
 	}
-	h := chunkio.StatsHeader{Kind: containerKind, Inputs: r.id.Inputs, Columns: r.id.Columns,
-		Options: map[string]string{digestEntry: r.digest, identityEntry: string(text)}}
-	if err := r.writeState(ctx, identityEntry, h); err != nil {
-		return err
-	}
-	r.isIdentified = true
 	return nil
 }
 
 // Drop removes the state called name, if it exists.
 func (r *Run) Drop(name string) error {
-	if r == nil {
+	s := r.savedState(name)
+	if s == nil {
 		return nil
 	}
-	return r.folder.removeFile(r.fileName(name))
+	if err := r.appendState(&savedState{Name: name, Removed: true}, 0); err != nil {
+		return r.asSaveError(err)
+	}
+	if s.File == "" {
+		return nil
+	}
+	return r.folder.removeFile(s.File)
+}
+
+// asSaveError turns an error of saving into an error about the checkpoint. If the user has not named the folder
+// (Options.Implicit), it disables saving and returns nil.
+func (r *Run) asSaveError(err error) error {
+	if r.folder.opt.Implicit {
+		r.folder.disableSaving(err)
+		return nil
+	}
+	if !errors.As(err, new(*stream.OutputError)) && !errors.As(err, new(*stream.DataError)) {
+		err = &stream.OutputError{Path: r.folder.path, Err: stripPathError(err), Remedy: atomicfile.RemedyFor(err)}
+	}
+	return stream.Errorf("checkpoint: %w", err)
 }
 
 // State is a saved state, open for reading.
 type State struct {
-	Marks map[string]string
-	Path  string
-	file  *chunkio.StatsReader
+	*savedState
+	Path   string   // of the file with its sections
+	handle *os.File // nil if the sections are in the log
+	bytes  *io.SectionReader
 }
 
-// Load opens the state called name and verifies its checksums. It returns nil if there is no such state.
+// Load opens the state called name and verifies its checksum. It returns nil if there is no such state, or if one of
+// its files is missing.
 func (r *Run) Load(ctx context.Context, name string) (*State, error) {
-	if r == nil || !r.isIdentified || r.folder.savingDisabled {
+	saved := r.savedState(name)
+	if saved == nil {
 		return nil, nil
 	}
-	path := r.filePath(name)
-	if _, err := r.folder.dir.Lstat(r.fileName(name)); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	f := r.folder
+	for _, name := range saved.fileNames() {
+		if _, err := f.dir.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			f.addRemark("%s lacks a file of the checkpoint, %s: that part is computed again", f.path, name)
+			return nil, r.Drop(saved.Name)
+		}
 	}
-	file, err := chunkio.OpenStats(ctx, path, r.folder.fetchOptions())
+	if saved.File == "" {
+		return &State{saved, filepath.Join(f.path, logName), nil, f.log.OpenBytes(saved.place.At, saved.place.Bytes)}, nil
+	}
+	path := filepath.Join(f.path, saved.File)
+	file, err := ownfile.Open(f.dir, saved.File, os.O_RDONLY)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, err
-		}
-		return nil, ErrDamaged(path, err)
+		return nil, ErrDamaged(path, stripPathError(err))
 	}
-	if file.Header.Kind != containerKind || file.Header.Options[digestEntry] != r.digest {
-		return nil, errors.Join(ErrDamaged(path, stream.Errorf("it belongs to another run than its folder")), file.Close())
+	same, err := journal.HasSum(ctx, file, saved.countBytes(), saved.Sum)
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.Join(ctx.Err(), file.Close())
+	case err == nil && !same:
+		err = stream.Errorf("it is not as it was written")
 	}
-	s := &State{Marks: make(map[string]string), Path: path, file: file}
-	for entry, value := range file.Header.Options {
-		if mark, isMark := strings.CutPrefix(entry, markPrefix); isMark {
-			s.Marks[mark] = value
-		}
+	if err != nil {
+		return nil, errors.Join(ErrDamaged(path, err), file.Close())
 	}
-	return s, nil
+	return &State{saved, path, file, io.NewSectionReader(file, 0, saved.countBytes())}, nil
 }
 
 // HasState reports whether there is a state called name.
-func (r *Run) HasState(name string) bool {
-	if r == nil || !r.isIdentified {
-		return false
-	}
-	_, err := r.folder.dir.Lstat(r.fileName(name))
-	return err == nil
-}
+func (r *Run) HasState(name string) bool { return r.savedState(name) != nil }
 
 // CountStates returns the number of states whose names begin with prefix.
-func (r *Run) CountStates(prefix string) int {
-	if r == nil || !r.isIdentified {
-		return 0
+func (r *Run) CountStates(prefix string) (n int) {
+	if part := r.savedPart(); part != nil {
+		for name := range part.states {
+			if strings.HasPrefix(name, prefix) {
+				n++
+			}
+		}
 	}
-	return len(r.folder.listStateNames(r.part + "." + prefix))
+	return n
 }
 
 // Close closes the state's file.
-func (s *State) Close() error { return s.file.Close() }
-
-// HasSection reports whether the state has a section of that name.
-func (s *State) HasSection(section string) bool { return s.file.Has(section) }
+func (s *State) Close() error {
+	if s.handle == nil {
+		return nil
+	}
+	return s.handle.Close()
+}
 
 // Read reads a section to its end.
 func (s *State) Read(section string, to io.ReaderFrom) error {
-	body, err := s.file.SectionReader(section)
-	if err != nil {
-		return ErrDamaged(s.Path, err)
+	i := slices.IndexFunc(s.Sections, func(m sectionMark) bool { return m.Name == section })
+	if i < 0 {
+		return ErrDamaged(s.Path, stream.Errorf("it has no section %q", section))
 	}
+	before := savedState{Sections: s.Sections[:i]}
+	body := bufio.NewReaderSize(io.NewSectionReader(s.bytes, before.countBytes(), s.Sections[i].Bytes), 1<<16)
 	if _, err := to.ReadFrom(body); errors.As(err, new(*stream.UsageError)) || errors.As(err, new(*stream.MemoryError)) {
 		return stream.Errorf("%s: %w", s.Path, err) // the state is not damaged
 	} else if err != nil {
 		return ErrDamaged(s.Path, err)
 	}
-	switch _, err := io.ReadFull(body, make([]byte, 1)); {
+	switch _, err := body.ReadByte(); {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err == nil:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -29,8 +28,7 @@ func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile,
 	if st.isResumed {
 		mark, ok := st.takeLoadedFile(name)
 		if !ok || mark.Bytes != total || mark.Record != record {
-			path := st.stages.run.filePath(st.name)
-			return nil, ErrDamaged(path, stream.Errorf("%s is not as this run needs it", name))
+			return nil, ErrDamaged(st.loadedPath, stream.Errorf("%s is not as this run needs it", name))
 		}
 		f.mark, state = mark, &mark.state
 		f.inSavedState = true
@@ -124,14 +122,4 @@ func (f *stageFile) Close() error {
 		err = errors.Join(err, st.stages.run.folder.removeFile(f.mark.File))
 	}
 	return err
-}
-
-func formatSteps(steps int) string { return strconv.Itoa(steps) }
-
-func parseSteps(mark string) (int, error) {
-	n, err := strconv.Atoi(mark)
-	if err != nil || n < 0 {
-		return 0, stream.Errorf("it does not record its number of steps")
-	}
-	return n, nil
 }

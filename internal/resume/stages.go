@@ -2,10 +2,9 @@ package resume
 
 import (
 	"context"
-	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,36 +37,10 @@ type Stages struct {
 	lastStepTime atomic.Int64    // duration of the last step in nanoseconds; 0 before a step has ended
 }
 
-// OpenStages opens the stages of the run, and removes scratch files that killed runs have left in the folder. onResume,
-// if not nil, is called for each stage that continues from a saved state, with the last step in this state.
-func (r *Run) OpenStages(ctx context.Context, onResume func(step int)) (*Stages, error) {
-	named := make(map[string]bool)
-	all := r.folder.listStateNames(r.part + ".")
-	for _, name := range all {
-		if strings.HasSuffix(name, dataSuffix) || name == r.fileName(identityEntry) {
-			continue
-		}
-		path := filepath.Join(r.folder.path, name)
-		h, err := chunkio.ReadStatsHeader(ctx, path, r.folder.fetchOptions())
-		if err != nil {
-			return nil, ErrDamaged(path, err)
-		}
-		files, err := parseFileMarks(h.Options[markPrefix+filesMark])
-		if err != nil {
-			return nil, ErrDamaged(path, err)
-		}
-		for _, f := range files {
-			named[f.File] = true
-		}
-	}
-	for _, name := range all {
-		if strings.HasSuffix(name, dataSuffix) && !named[name] {
-			if err := r.folder.removeFile(name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return &Stages{run: r, onResume: onResume, memoryCopies: scratch.New(scratch.Options{Dir: r.folder.path})}, nil
+// OpenStages opens the stages of the run. onResume, if not nil, is called for each stage that continues from a saved
+// state, with the last step in this state.
+func (r *Run) OpenStages(onResume func(step int)) *Stages {
+	return &Stages{run: r, onResume: onResume, memoryCopies: scratch.New(scratch.Options{Dir: r.folder.path})}
 }
 
 // DelayCancel returns a context that ends when ctx ends or, if steps are short, a little later: when the current step
@@ -123,6 +96,7 @@ type stage struct {
 	stages         *Stages
 	name           string
 	steps          int        // steps made so far
+	loadedPath     string     // path of the loaded state
 	loadedFiles    []fileMark // files of the loaded state that Make has not opened yet
 	isResumed      bool       // the stage continues from a state
 	hasSavedState  bool       // the folder has a state of this stage
@@ -136,7 +110,6 @@ type stage struct {
 const (
 	stepsMark = "steps"
 	endedMark = "ended"
-	filesMark = "files"
 
 	valuesSection = "values"
 	placesSection = "places"
@@ -150,21 +123,6 @@ type fileMark struct {
 	Record int    `json:"record"`
 
 	state scratch.State
-}
-
-func parseFileMarks(mark string) (files []fileMark, err error) {
-	if mark == "" {
-		return nil, nil
-	}
-	if err := json.Unmarshal([]byte(mark), &files); err != nil {
-		return nil, stream.Errorf("it does not list its scratch files")
-	}
-	for _, f := range files {
-		if f.Bytes < 1 || f.Record < 1 || f.File != filepath.Base(f.File) || !strings.HasSuffix(f.File, dataSuffix) {
-			return nil, stream.Errorf("it lists an impossible scratch file, %q", f.File)
-		}
-	}
-	return files, nil
 }
 
 func (st *stage) isSaveDue(now time.Time) bool {
@@ -219,32 +177,22 @@ func (st *stage) saveState(ctx context.Context, ended bool, list []any) error {
 }
 
 func (st *stage) writeState(ctx context.Context, ended bool, list []any) error {
-	marks := map[string]string{}
+	saved := savedState{Name: st.name, Marks: map[string]string{stepsMark: strconv.Itoa(st.steps)}}
 	if ended {
-		marks[endedMark] = "true"
+		saved.Marks[endedMark] = "true"
 	}
-	var files []fileMark
+	var places stageValues
 	if !ended {
 		for _, f := range st.files {
 			state, err := f.durableState()
 			if err != nil {
 				return st.stages.disableSaving(err)
 			}
-			m := f.mark
-			m.state = state
-			files = append(files, m)
+			saved.Scratch = append(saved.Scratch, f.mark)
+			places = append(places, state.Places, state.Sums)
 		}
 	}
-	text, err := json.Marshal(files)
-	if err != nil {
-		return err
-	}
-	marks[filesMark] = string(text)
-	var places stageValues
-	for i := range files {
-		places = append(places, files[i].state.Places, files[i].state.Sums)
-	}
-	return st.stages.replaceState(ctx, st, marks, ended, stageValues(list), places)
+	return st.stages.replaceState(ctx, st, saved, stageValues(list), places)
 }
 
 // disableSaving returns err as an error about the checkpoint. For an implicit folder it stops saving and returns nil
@@ -256,22 +204,21 @@ func (s *Stages) disableSaving(err error) error {
 	if !f.opt.Implicit {
 		return stream.Errorf("checkpoint: %w", err)
 	}
-	s.run.isIdentified, s.run.hasStates = false, false
 	f.disableSaving(err)
 	return nil
 }
 
 // replaceState writes the state of a stage. The state lists the files of the stage, unless the stage has ended.
-func (s *Stages) replaceState(ctx context.Context, st *stage, marks map[string]string, ended bool, list, places stageValues) error {
+func (s *Stages) replaceState(ctx context.Context, st *stage, saved savedState, list, places stageValues) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	marks[stepsMark] = formatSteps(st.steps)
-	if err := s.run.Save(ctx, st.name, marks, chunkio.Section{Name: valuesSection, Body: list}, chunkio.Section{Name: placesSection, Body: places}); err != nil || s.run.folder.savingDisabled {
+	sections := []chunkio.Section{{Name: valuesSection, Body: list}, {Name: placesSection, Body: places}}
+	if err := s.run.saveState(ctx, saved, sections); err != nil || s.run.folder.savingDisabled {
 		return err
 	}
 	st.hasSavedState = true
 	for _, f := range st.files {
-		f.setInSavedState(!ended)
+		f.setInSavedState(saved.Marks[endedMark] == "")
 	}
 	return nil
 }
@@ -280,32 +227,22 @@ func (s *Stages) replaceState(ctx context.Context, st *stage, marks map[string]s
 func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error) {
 	st.stages.mu.Lock()
 	defer st.stages.mu.Unlock()
-	run := st.stages.run
-	s, err := run.Load(ctx, st.name)
+	s, err := st.stages.run.Load(ctx, st.name)
 	if s == nil || err != nil {
 		return stream.StageNew, err
 	}
 	defer s.Close()
-	if st.loadedFiles, err = parseFileMarks(s.Marks[filesMark]); err != nil {
-		return stream.StageNew, ErrDamaged(s.Path, err)
+	if st.steps, err = strconv.Atoi(s.Marks[stepsMark]); err != nil || st.steps < 0 {
+		return stream.StageNew, ErrDamaged(s.Path, stream.Errorf("it does not record its number of steps"))
 	}
-	for _, f := range st.loadedFiles {
-		if _, err := run.folder.dir.Lstat(f.File); os.IsNotExist(err) {
-			run.folder.addRemark("%s lacks a file of the checkpoint, %s: that part is computed again", run.folder.path, f.File)
-			st.loadedFiles = nil
-			return stream.StageNew, run.Drop(st.name)
-		}
-	}
-	if st.steps, err = parseSteps(s.Marks[stepsMark]); err != nil {
-		return stream.StageNew, ErrDamaged(s.Path, err)
-	}
-	if err := s.Read(valuesSection, stageValues(list)); err != nil {
-		return stream.StageNew, err
-	}
+	st.loadedPath, st.loadedFiles = s.Path, slices.Clone(s.Scratch)
 	var places stageValues
 	for i := range st.loadedFiles {
 		f := &st.loadedFiles[i]
 		places = append(places, &f.state.Places, &f.state.Sums)
+	}
+	if err := s.Read(valuesSection, stageValues(list)); err != nil {
+		return stream.StageNew, err
 	}
 	if err := s.Read(placesSection, places); err != nil {
 		return stream.StageNew, err

@@ -22,7 +22,7 @@ func staged(t *testing.T, dir string, opt Options) (*Stages, *Folder) {
 	t.Helper()
 	f, r, err := reopened(t, dir, opt, ofRun())
 	must.Do(t, err)
-	return must.Get(r.OpenStages(t.Context(), nil))(t), f
+	return r.OpenStages(nil), f
 }
 
 const fileBytes, fileRecord = 40, 16
@@ -88,7 +88,7 @@ func TestStageGoesOn(t *testing.T) {
 	_, r, err := reopened(t, dir, Options{}, ofRun())
 	must.Do(t, err)
 	steps := 0
-	s := must.Get(r.OpenStages(t.Context(), func(step int) { steps = step }))(t)
+	s := r.OpenStages(func(step int) { steps = step })
 	for path, there := range map[string]bool{left: false, own: true} {
 		if _, err := os.Stat(path); (err == nil) != there {
 			t.Errorf("%s: got %v, want it to exist: %t", path, err, there)
@@ -139,15 +139,11 @@ func TestStageEnds(t *testing.T) {
 func TestStageDamaged(t *testing.T) {
 	dir := t.TempDir()
 	keptStage(t, dir)
-	data, state := filepath.Join(dir, "part.x.0"+dataSuffix), filepath.Join(dir, "part.x"+Suffix)
+	data, state := filepath.Join(dir, "part.x.0"+dataSuffix), filepath.Join(dir, "part.x.0"+Suffix)
 	goOn := func() error {
 		f := must.Get(Open(dir, Options{}))(t)
 		defer f.Close()
-		r := must.Get(f.OpenRun(t.Context(), "part", ofRun()))(t)
-		s, err := r.OpenStages(t.Context(), nil)
-		if err != nil {
-			return err
-		}
+		s := must.Get(f.OpenRun("part", ofRun()))(t).OpenStages(nil)
 		disk := scratch.New(scratch.Options{Dir: dir})
 		defer disk.Close()
 		st, x := s.Stage("x", disk), 0.0

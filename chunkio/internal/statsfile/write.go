@@ -82,7 +82,7 @@ func WriteStats(ctx context.Context, path string, h StatsHeader, sections ...Sec
 	return f.Commit()
 }
 
-// WriteStatsTo implements chunkio.WriteStatsTo.
+// WriteStatsTo writes a container. It holds two blocks of a section in memory, never a whole section.
 func WriteStatsTo(w io.Writer, h StatsHeader, sections ...Section) error {
 	h.Warnings = limitWarnings(h.Warnings)
 	header, err := json.Marshal(h)

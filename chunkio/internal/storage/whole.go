@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
@@ -20,13 +18,10 @@ import (
 
 // FetchOptions configure the fetching of statistics and selections from object stores. The zero value is a good choice.
 type FetchOptions struct {
-	Anonymous bool          // no credentials are looked for, and requests are not signed
-	Meter     *stream.Meter // counts bytes, requests and retries; nil counts nothing
-	// Folder is the open folder of a local file, if other users may have put the file there. The file is opened only if
-	// it belongs to this user, and not through a link. Only the name in its path is used.
-	Folder *os.Root
-	Memory int64           // limit in bytes for a whole document with its parsed form; 0 means no limit
-	Temp   scratch.Options // scratch space for a copy of an object
+	Anonymous bool            // no credentials are looked for, and requests are not signed
+	Meter     *stream.Meter   // counts bytes, requests and retries; nil counts nothing
+	Memory    int64           // limit in bytes for a whole document with its parsed form; 0 means no limit
+	Temp      scratch.Options // scratch space for a copy of an object
 }
 
 // errTooLong returns the error of a document at path for which there is too little memory.
@@ -55,12 +50,7 @@ func FetchFile(ctx context.Context, path string, opt FetchOptions) (Fetched, err
 		if err != nil {
 			return nil, err
 		}
-		var f *localfile.File
-		if opt.Folder != nil {
-			f, err = localfile.OpenOwn(ctx, opt.Folder, filepath.Base(local))
-		} else {
-			f, err = localfile.Open(ctx, local)
-		}
+		f, err := localfile.Open(ctx, local)
 		if err != nil {
 			return nil, err
 		}

@@ -189,7 +189,7 @@ func (d *Dir) RecordFile(ctx context.Context, rel string, file *File, recipe str
 	case d.finished == nil:
 		return nil
 	}
-	if err := d.finished.append(f); err != nil {
+	if err := d.finished.appendRecord(f); err != nil {
 		return &stream.OutputError{Path: d.path, Err: err, Remedy: RemedyFor(err)}
 	}
 	return nil

@@ -105,7 +105,7 @@ func TestDamagedListOfFinished(t *testing.T) {
 	open := func() *finishedList { return must.Get(openFinishedList(folder, isInFolder))(t) }
 	l := open()
 	for i := range 3 {
-		must.Do(t, l.append(FinishedFile{Place: fmt.Sprint(i), Recipe: strings.Repeat("r", i), Rows: int64(i), Bytes: 7, Sum: 1 << 63}))
+		must.Do(t, l.appendRecord(FinishedFile{Place: fmt.Sprint(i), Recipe: strings.Repeat("r", i), Rows: int64(i), Bytes: 7, Sum: 1 << 63}))
 	}
 	l.log.Close()
 	whole, bytes := l.byPlace, must.Get(os.ReadFile(path))(t)
@@ -113,7 +113,7 @@ func TestDamagedListOfFinished(t *testing.T) {
 		t.Helper()
 		must.Do(t, os.WriteFile(path, damaged, 0o600))
 		l := open()
-		must.Do(t, l.append(FinishedFile{Place: "next"}))
+		must.Do(t, l.appendRecord(FinishedFile{Place: "next"}))
 		l.log.Close()
 		l = open()
 		l.log.Close()

@@ -121,7 +121,7 @@ func (a *File) RecordMark(recipe string, rows int64, detail []byte) error {
 	if err := a.buffer.Flush(); err != nil {
 		return a.recordError(err)
 	}
-	err := a.dir.finished.append(FinishedFile{Place: strconv.Itoa(a.markCount), Recipe: recipe, Rows: rows, Bytes: a.written, Sum: a.sum.Sum64(), Detail: detail})
+	err := a.dir.finished.appendRecord(FinishedFile{Place: strconv.Itoa(a.markCount), Recipe: recipe, Rows: rows, Bytes: a.written, Sum: a.sum.Sum64(), Detail: detail})
 	if err == nil {
 		a.markCount++
 	}

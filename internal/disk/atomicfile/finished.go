@@ -4,9 +4,9 @@ import (
 	"context"
 	"os"
 
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/disk/journal"
 	"github.com/ufs-stream/ufs-stream/internal/disk/ownfile"
-	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 )
 
 // FinishedFile describes a complete file of a folder, or the beginning of a file up to a mark.
@@ -46,10 +46,10 @@ func openFinishedList(folder *os.Root, accept func(FinishedFile) (bool, error)) 
 		return nil, err
 	}
 	l := &finishedList{byPlace: map[string]FinishedFile{}}
-	l.log, _, err = journal.Open(file, func(f FinishedFile, _ journal.Body) (bool, error) {
+	l.log, _, err = journal.OpenLog(file, func(f FinishedFile, _ journal.Body) (bool, error) {
 		ok, err := accept(f)
 		if ok || err != nil {
-			l.add(f)
+			l.keepRecord(f)
 		}
 		return ok, err
 	})
@@ -59,18 +59,17 @@ func openFinishedList(folder *os.Root, accept func(FinishedFile) (bool, error)) 
 	return l, err
 }
 
-func (l *finishedList) add(f FinishedFile) {
+func (l *finishedList) keepRecord(f FinishedFile) {
 	f.Detail = nil
 	l.byPlace[f.Place] = f
 }
 
-// isInFolder reports whether the place of a record is in the folder. Runs never write another place.
 func isInFolder(f FinishedFile) (bool, error) { return place.CheckName(f.Place) == nil, nil }
 
-func (l *finishedList) append(f FinishedFile) error {
-	_, err := l.log.Append(f, 0)
+func (l *finishedList) appendRecord(f FinishedFile) error {
+	_, err := l.log.AppendRecord(f, 0)
 	if err == nil {
-		l.add(f)
+		l.keepRecord(f)
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func TestHeldBytes(t *testing.T) {
 		"on disk": func() *Dir {
 			list := must.Get(openFinishedList(local, isInFolder))(t)
 			for i := range n {
-				must.Do(t, list.append(finished(i)))
+				must.Do(t, list.appendRecord(finished(i)))
 			}
 			list.log.Close()
 			return &Dir{finished: list}

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/disk/journal"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store/claim"
+	"github.com/ufs-stream/ufs-stream/internal/disk/journal"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -66,7 +66,7 @@ func (o *objectDir) readList(ctx context.Context, found store.Object) (map[strin
 
 func parseObjectList(lines []byte) (map[string]FinishedFile, error) {
 	byPlace := map[string]FinishedFile{}
-	_, err := journal.Read(bytes.NewReader(lines), func(f FinishedFile, _ journal.Body) (bool, error) {
+	_, err := journal.ReadRecords(bytes.NewReader(lines), func(f FinishedFile, _ journal.Body) (bool, error) {
 		ok, err := isInFolder(f)
 		if ok {
 			byPlace[f.Place] = f

@@ -4,7 +4,7 @@
 // N bytes of the body, their checksum and a line break follow. Checksums are the xxhash64 in 16 hexadecimal digits; that
 // of a line is of all that follows the first space.
 //
-// A record survives a kill of the process once it is appended, and reaches the disk with the next [Log.Sync]. A log is
+// A record survives a kill of the process once it is appended, and reaches the disk with the next [Log.SyncToDisk]. A log is
 // read up to the first record that is cut off or does not match its checksums. That record and all later ones do not
 // count, because later records may depend on earlier ones.
 package journal
@@ -33,11 +33,11 @@ type Log[R any] struct {
 // Body is the place of a record's body in its file. It is zero if the record has no body.
 type Body struct{ At, Bytes int64 }
 
-// Open reads the records of file in order and passes each of them to accept. If accept returns false, the record counts
-// as damaged. If accept returns an error, Open returns it and leaves the file as it is. Otherwise Open cuts off the
+// OpenLog reads the records of file in order and passes each of them to accept. If accept returns false, the record counts
+// as damaged. If accept returns an error, OpenLog returns it and leaves the file as it is. Otherwise it cuts off the
 // damaged end of the file; isCut reports whether there was one. On error the caller still has to close the file.
-func Open[R any](file *os.File, accept func(R, Body) (bool, error)) (l *Log[R], isCut bool, err error) {
-	end, err := Read(file, accept)
+func OpenLog[R any](file *os.File, accept func(R, Body) (bool, error)) (l *Log[R], isCut bool, err error) {
+	end, err := ReadRecords(file, accept)
 	if err != nil {
 		return nil, false, err
 	}
@@ -51,8 +51,8 @@ func Open[R any](file *os.File, accept func(R, Body) (bool, error)) (l *Log[R], 
 	return &Log[R]{file: file, end: end, synced: end}, isCut, err
 }
 
-// Read reads the records of a log like Open. It returns the offset after the last sound record.
-func Read[R any](r io.Reader, accept func(R, Body) (bool, error)) (end int64, err error) {
+// ReadRecords reads the records of a log like OpenLog. It returns the offset after the last sound record.
+func ReadRecords[R any](r io.Reader, accept func(R, Body) (bool, error)) (end int64, err error) {
 	from := bufio.NewReaderSize(r, 1<<16)
 	for {
 		line, err := from.ReadBytes('\n')
@@ -81,13 +81,12 @@ const (
 	bodyTail  = sumDigits + 1 // length of a checksum and a line break
 )
 
-// parseLine returns the record of a line, and the size of its body, which is -1 if it has none.
 func parseLine[R any](line []byte) (record R, size int64, ok bool) {
 	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
 	if string(sum) != formatSum(xxhash.Sum64(text)) {
 		return record, 0, false
 	}
-	size = -1
+	size = -1 // no body
 	if count, rest, hasBody := bytes.Cut(text, []byte(" ")); hasBody && text[0] == '+' {
 		n, err := strconv.ParseInt(string(count[1:]), 10, 64)
 		if err != nil || n < 0 {
@@ -125,9 +124,9 @@ func formatLine(text string) string {
 	return formatSum(xxhash.Sum64String(text)) + " " + text + "\n"
 }
 
-// Append writes a record after the last one. The bodies together have the given size in bytes; without bodies the size
+// AppendRecord writes a record after the last one. The bodies together have the given size in bytes; without bodies the size
 // is 0. On error the log is unchanged.
-func (l *Log[R]) Append(record R, size int64, bodies ...io.WriterTo) (body Body, err error) {
+func (l *Log[R]) AppendRecord(record R, size int64, bodies ...io.WriterTo) (body Body, err error) {
 	defer func() {
 		if err != nil {
 			_ = l.file.Truncate(l.end) // if this fails, readers recognize the incomplete record by its checksum
@@ -175,11 +174,11 @@ func writeBody(to io.Writer, size int64, bodies []io.WriterTo) error {
 	return err
 }
 
-// Section returns a reader of n bytes of the file from offset `at`, for example of a body.
-func (l *Log[R]) Section(at, n int64) *io.SectionReader { return io.NewSectionReader(l.file, at, n) }
+// OpenBytes returns a reader of n bytes of the file from offset `at`, for example of a body.
+func (l *Log[R]) OpenBytes(at, n int64) *io.SectionReader { return io.NewSectionReader(l.file, at, n) }
 
-// Sync writes the log to the disk. It does nothing for a nil Log, and if nothing was appended since the last Sync.
-func (l *Log[R]) Sync() error {
+// SyncToDisk writes the log to the disk. It does nothing for a nil Log, and if nothing was appended since it was called last.
+func (l *Log[R]) SyncToDisk() error {
 	if l == nil || l.synced == l.end {
 		return nil
 	}

@@ -26,14 +26,14 @@ func reopen(t *testing.T, path string) (l *Log[note], isCut bool, list []entry) 
 	file := must.Get(os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600))(t)
 	t.Cleanup(func() { file.Close() })
 	var places []Body
-	l, isCut, err := Open(file, func(n note, b Body) (bool, error) {
+	l, isCut, err := OpenLog(file, func(n note, b Body) (bool, error) {
 		list, places = append(list, entry{n.Text, "-"}), append(places, b)
 		return true, nil
 	})
 	must.Do(t, err)
 	for i, b := range places {
 		if b != (Body{}) {
-			list[i].body = string(must.Get(io.ReadAll(l.Section(b.At, b.Bytes)))(t))
+			list[i].body = string(must.Get(io.ReadAll(l.OpenBytes(b.At, b.Bytes)))(t))
 		}
 	}
 	return l, isCut, list
@@ -48,7 +48,7 @@ func add(t *testing.T, l *Log[note], e entry) {
 		half := len(e.body) / 2
 		bodies, size = []io.WriterTo{strings.NewReader(e.body[:half]), strings.NewReader(e.body[half:])}, len(e.body)
 	}
-	must.Get(l.Append(note{e.text}, int64(size), bodies...))(t)
+	must.Get(l.AppendRecord(note{e.text}, int64(size), bodies...))(t)
 }
 
 // TestLog: a log that is cut off anywhere, or has a byte changed, holds the records before that place and no others,
@@ -66,9 +66,9 @@ func TestLog(t *testing.T) {
 		ends = append(ends, l.end)
 	}
 	if l.synced != 0 {
-		t.Errorf("synced up to %d before Sync", l.synced)
+		t.Errorf("synced up to %d before that", l.synced)
 	}
-	if must.Do(t, l.Sync()); l.synced != l.end {
+	if must.Do(t, l.SyncToDisk()); l.synced != l.end {
 		t.Errorf("synced up to %d of %d", l.synced, l.end)
 	}
 	whole := must.Get(os.ReadFile(path))(t)
@@ -105,27 +105,27 @@ func TestRefused(t *testing.T) {
 		add(t, l, entry{fmt.Sprint(i), "-"})
 	}
 	failed := errors.New("failed")
-	if _, err := l.Append(note{}, 3, strings.NewReader("of another length")); err == nil {
+	if _, err := l.AppendRecord(note{}, 3, strings.NewReader("of another length")); err == nil {
 		t.Error("a body of another length is appended")
 	}
-	if _, err := l.Append(note{}, 3, failing{failed}); !errors.Is(err, failed) {
+	if _, err := l.AppendRecord(note{}, 3, failing{failed}); !errors.Is(err, failed) {
 		t.Errorf("appending a body that fails: %v", err)
 	}
 	file := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
 	defer file.Close()
-	if _, _, err := Open(file, func(note, Body) (bool, error) { return true, failed }); !errors.Is(err, failed) {
+	if _, _, err := OpenLog(file, func(note, Body) (bool, error) { return true, failed }); !errors.Is(err, failed) {
 		t.Errorf("got %v, want the error of the caller", err)
 	}
 	if _, _, list := reopen(t, path); len(list) != 3 {
 		t.Errorf("after failures the log has %q, want 3 records", list)
 	}
 	must.Get(file.Seek(0, io.SeekStart))(t)
-	_, isCut, err := Open(file, func(n note, _ Body) (bool, error) { return n.Text != "1", nil })
+	_, isCut, err := OpenLog(file, func(n note, _ Body) (bool, error) { return n.Text != "1", nil })
 	if _, _, list := reopen(t, path); err != nil || !isCut || len(list) != 1 {
 		t.Errorf("after a refusal the log has %q, cut %t, %v", list, isCut, err)
 	}
 	var none *Log[note]
-	must.Do(t, none.Sync())
+	must.Do(t, none.SyncToDisk())
 	none.Close()
 }
 

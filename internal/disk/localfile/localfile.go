@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ufs-stream/ufs-stream/internal/disk/ownfile"
 	"github.com/ufs-stream/ufs-stream/internal/testing/faults"
 )
 
@@ -38,16 +37,6 @@ func Open(ctx context.Context, path string) (*File, error) {
 		return nil, err
 	}
 	f, err := os.Open(path)
-	if err != nil {
-		return nil, stripPathError(err)
-	}
-	return &File{File: f, ctx: ctx, disk: faults.DiskOf(ctx), stopWatching: func() bool { return true }}, nil
-}
-
-// OpenOwn opens a regular file in an open folder for reading. It follows no link, and opens only a file that belongs to
-// this user.
-func OpenOwn(ctx context.Context, folder *os.Root, name string) (*File, error) {
-	f, err := ownfile.Open(folder, name, os.O_RDONLY)
 	if err != nil {
 		return nil, stripPathError(err)
 	}

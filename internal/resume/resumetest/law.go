@@ -80,8 +80,8 @@ func runOnce[R any](t *testing.T, dir string, files bool, pass int, run func(Sto
 	t.Helper()
 	folder := must.Get(resume.Open(dir, resume.Options{Every: -1}))(t)
 	defer func() { must.Do(t, folder.Close()) }()
-	r := must.Get(folder.OpenRun(t.Context(), "rows", resume.Identity{What: "the run of a test"}))(t)
-	stages := must.Get(r.OpenStages(t.Context(), nil))(t)
+	r := must.Get(folder.OpenRun("rows", resume.Identity{What: "the run of a test"}))(t)
+	stages := r.OpenStages(nil)
 	var space stream.Scratch = stream.InMemory{}
 	if files {
 		disk := scratch.New(scratch.Options{Dir: dir})

@@ -25,7 +25,7 @@ type Section struct {
 	Body []byte
 }
 
-// Parts of the format of statistics files, which chunkio.WriteStatsTo defines. This package has a reader and a writer
+// Parts of the format of statistics files, which chunkio.WriteStats defines. This package has a reader and a writer
 // of its own, because chunkio accepts and writes only valid files.
 const (
 	magic   = "ufsstats\x01\x00\x00\x00"

@@ -23,12 +23,13 @@ import (
 )
 
 const (
-	foundState      = "found"      // name of the saved state with the repeated selections, and of the only mark in it
+	begunState      = "begun"      // saved before the first repeated selection, so that the subfolders belong to this run
+	foundMark       = "found"      // names the only mark of the other states, repeated selections
 	runFolderPrefix = "selection-" // begins the name of the checkpoint's subfolder for one run of a selection
 )
 
 // reselections holds the repeated selections that are finished: Of[i] lists the repetitions of judged selection i in
-// the order of the samples. A checkpoint saves each repetition when it is finished. The repetition that is being made
+// the order of the samples. A checkpoint logs each repetition when it is finished. The repetition that is being made
 // has its own checkpoint in a subfolder.
 type reselections struct {
 	folder *resume.Folder // nil without a checkpoint; then states is nil too
@@ -83,19 +84,18 @@ func openReselections(ctx context.Context, e *evaluator, half int64) (*reselecti
 	if err != nil {
 		return nil, err
 	}
-	if again.states, err = again.folder.OpenRun(ctx, "resamples", id); err != nil {
+	if again.states, err = again.folder.OpenRun("resamples", id); err != nil {
 		return nil, err
 	}
-	state, err := again.states.Load(ctx, foundState)
-	if err != nil {
-		return nil, err
+	if !again.states.HasState(begunState) { // any subfolders belong to another run
+		return again, errors.Join(again.forgetRunFolders(), again.states.AppendState(begunState, nil))
 	}
-	if state == nil { // any subfolders belong to another run; saving makes later subfolders belong to this run
-		return again, errors.Join(again.forgetRunFolders(), again.saveSelections(ctx))
-	}
-	defer state.Close()
-	if err := json.Unmarshal([]byte(state.Marks[foundState]), &again.Of); err != nil || len(again.Of) != len(e.Selections) {
-		return nil, resume.ErrDamaged(state.Path, stream.Errorf("it does not hold what was selected from %s", wording.Plural(len(e.Selections), "selection")))
+	for i := range again.Of {
+		for again.states.HasState(again.nextState(i)) {
+			if err := again.loadNext(ctx, i); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if e.Hooks.Say != nil {
 		e.Hooks.Say(stream.Textf("continuing from %s: of %s from samples %d are made", again.folder.Path(), wording.Plural(len(e.Selections)*e.Resamples, "selection"), again.countFound()))
@@ -131,14 +131,32 @@ func (a *reselections) runFolder(i int, name string) string {
 	return filepath.Join(a.folder.Path(), fmt.Sprintf("%s%d-%s", runFolderPrefix, i+1, name))
 }
 
-// addSelections appends found to the repetitions of selection i, and removes folder, the checkpoint of their run.
-func (a *reselections) addSelections(ctx context.Context, i int, folder string, found ...reselection) error {
-	a.Of[i] = append(a.Of[i], found...)
-	if a.states.Due() {
-		if err := a.saveSelections(ctx); err != nil {
-			return err
-		}
+func (a *reselections) nextState(i int) string { return fmt.Sprintf("%d-%d", i+1, len(a.Of[i])+1) }
+
+func (a *reselections) loadNext(ctx context.Context, i int) error {
+	state, err := a.states.Load(ctx, a.nextState(i))
+	if err != nil {
+		return err
 	}
+	defer state.Close()
+	var found []reselection
+	if err := json.Unmarshal([]byte(state.Marks[foundMark]), &found); err != nil || len(found) == 0 {
+		return resume.ErrDamaged(state.Path, stream.Errorf("it does not hold what was selected from a sample"))
+	}
+	a.Of[i] = append(a.Of[i], found...)
+	return nil
+}
+
+// addSelections appends found to the repetitions of selection i, and removes folder, the checkpoint of their run.
+func (a *reselections) addSelections(i int, folder string, found ...reselection) error {
+	text, err := json.Marshal(found)
+	if err != nil {
+		return err
+	}
+	if err := a.states.AppendState(a.nextState(i), map[string]string{foundMark: string(text)}); err != nil {
+		return err
+	}
+	a.Of[i] = append(a.Of[i], found...)
 	return forgetRunFolder(folder)
 }
 
@@ -156,14 +174,6 @@ func (a *reselections) forgetRunFolders() error {
 	return err
 }
 
-func (a *reselections) saveSelections(ctx context.Context) error {
-	text, err := json.Marshal(a.Of)
-	if err != nil {
-		return err
-	}
-	return a.states.Save(ctx, foundState, map[string]string{foundState: string(text)})
-}
-
 // saveInterrupted saves the finished repetitions if Eval ends early with err, and returns an error that names the
 // folder. If there is nothing to resume, it removes the folder.
 func (a *reselections) saveInterrupted(ctx context.Context, err error) error {
@@ -171,8 +181,8 @@ func (a *reselections) saveInterrupted(ctx context.Context, err error) error {
 	if !isInterrupted && a.countFound() == 0 {
 		return errors.Join(err, a.folder.Forget())
 	}
-	if saveErr := a.saveSelections(ctx); saveErr != nil {
-		return errors.Join(err, saveErr)
+	if syncErr := a.folder.Sync(); syncErr != nil {
+		return errors.Join(err, syncErr)
 	}
 	if a.folder == nil || ctx.Err() == nil {
 		return err

@@ -124,7 +124,7 @@ func resampleSelections(ctx context.Context, e *evaluator) error {
 			r.Stability = &stream.Stability{Resamples: st.Resamples, Jaccard: stream.Number(st.Jaccard), Nogueira: stream.Number(st.Nogueira)}
 		}
 	}
-	return made.saveSelections(ctx) // the result is not written yet
+	return made.folder.Sync() // the result is not written yet
 }
 
 // reselection is a selection repeated on a sample of the rows.
@@ -143,7 +143,7 @@ func selectAgain(ctx context.Context, e *evaluator, made *reselections, i int, h
 		chosen, err := selectFromShards(ctx, e, s, half, folder)
 		switch {
 		case chosen != nil:
-			return made.addSelections(ctx, i, folder, chosen...)
+			return made.addSelections(i, folder, chosen...)
 		case err != nil && !errors.As(err, new(*stream.MemoryError)):
 			return err
 		}
@@ -163,7 +163,7 @@ func selectAgain(ctx context.Context, e *evaluator, made *reselections, i int, h
 			c.Names = append(c.Names, f.Features()...)
 		}
 		e.timing.Solve += out.Timing.Solve
-		if err := made.addSelections(ctx, i, folder, c); err != nil {
+		if err := made.addSelections(i, folder, c); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func openAutoCheckpoint(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) er
 	return err
 }
 
-func openStates(ctx context.Context, p *pass, ds *chunkio.Dataset) error {
+func openStates(p *pass, ds *chunkio.Dataset) error {
 	folder := p.gatherer.Run.SavedState.ResumeFolder()
 	if folder == nil {
 		return nil
@@ -83,9 +83,9 @@ func openStates(ctx context.Context, p *pass, ds *chunkio.Dataset) error {
 		return err
 	}
 	if len(p.gatherer.Later) > 0 { // a later attempt may have replaced this run
-		p.gatherer.states, err = folder.OpenOwnRun(ctx, "gathering", id)
+		p.gatherer.states, err = folder.OpenOwnRun("gathering", id)
 	} else {
-		p.gatherer.states, err = folder.OpenRun(ctx, "gathering", id)
+		p.gatherer.states, err = folder.OpenRun("gathering", id)
 	}
 	return err
 }

@@ -112,7 +112,7 @@ func (g *Gatherer) attemptPasses(ctx context.Context) (e *statistics.Bundle, err
 	if err := openAutoCheckpoint(g.Run, ds, p.plan); err != nil {
 		return nil, err
 	}
-	if err := openStates(ctx, p, ds); err != nil {
+	if err := openStates(p, ds); err != nil {
 		return nil, err
 	}
 	if g.Run.ParsedScale == gram.ScaleRank && !g.TakesRanks {

@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/resume"
 )
 
-func openPassCheckpoint(ctx context.Context, t *Trial) error {
+func openPassCheckpoint(t *Trial) error {
 	folder := t.run.SavedState.ResumeFolder()
 	if folder == nil || t.Source == nil || t.run.Bound.From.UsesRows() {
 		return nil
@@ -15,7 +15,7 @@ func openPassCheckpoint(ctx context.Context, t *Trial) error {
 	if err != nil {
 		return err
 	}
-	r, err := folder.OpenRun(ctx, "selection", id)
+	r, err := folder.OpenRun("selection", id)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func runOverRows(ctx context.Context, t *Trial, onResume func(step int), iterate
 	if !t.run.Bound.From.UsesRows() {
 		return iterate(ctx)
 	}
-	stages, err := openStages(ctx, t, onResume)
+	stages, err := openStages(t, onResume)
 	if err != nil {
 		return err
 	}

@@ -10,22 +10,22 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
 )
 
-func openStages(ctx context.Context, t *Trial, onResume func(step int)) (*resume.Stages, error) {
+func openStages(t *Trial, onResume func(step int)) (*resume.Stages, error) {
 	folder := t.run.SavedState.ResumeFolder()
 	if folder == nil {
 		return nil, nil
 	}
-	states, err := folder.OpenRun(ctx, "rows", iterationIdentity(t))
+	states, err := folder.OpenRun("rows", iterationIdentity(t))
 	if err != nil {
 		return nil, err
 	}
-	return states.OpenStages(ctx, func(step int) {
+	return states.OpenStages(func(step int) {
 		if onResume(step); step > 0 {
 			t.run.Sayf("continuing from %s at iteration %d", folder.Path(), step+1)
 		} else {
 			t.run.Notef("continuing from %s: all is ready for the iterations", folder.Path())
 		}
-	})
+	}), nil
 }
 
 // openScratch creates the scratch files of an out-of-core plan. stages may be nil. It abandons an automatic checkpoint,

@@ -18,7 +18,7 @@ import (
 )
 
 func (t *Trial) selectByMethod(ctx context.Context) error {
-	if err := openPassCheckpoint(ctx, t); err != nil {
+	if err := openPassCheckpoint(t); err != nil {
 		return err
 	}
 	var r *method.Ranking
