@@ -20,6 +20,20 @@ type Identity struct {
 	Facts map[string]string `json:"facts,omitempty"`
 }
 
+// AddDigest adds a short digest of value as a fact. The value must be suitable for JSON.
+func (i *Identity) AddDigest(name string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if i.Facts == nil {
+		i.Facts = make(map[string]string)
+	}
+	sum := sha256.Sum256(text)
+	i.Facts[name] = hex.EncodeToString(sum[:8])
+	return nil
+}
+
 func (i *Identity) sha256Hex() (string, error) {
 	text, err := json.Marshal(i)
 	if err != nil {

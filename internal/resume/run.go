@@ -33,55 +33,43 @@ type Run struct {
 // consists of letters. If the folder has states of another run, the error is a *stream.UsageError that names a
 // difference; in an implicit folder such states are removed, with a remark.
 func (f *Folder) OpenRun(part string, id Identity) (*Run, error) {
-	r, why, err := f.openRun(part, id)
-	if r == nil || why.Format == "" {
-		return r, err
-	}
-	if f.opt.Implicit {
-		f.addRemark("%s holds the checkpoint of another run (%v): it is removed, and this run begins anew", f.path, why)
-		return r, r.RemoveStates()
-	}
-	return nil, f.errOtherRun(why)
+	return f.openRun(part, id, true)
 }
 
 // OpenOwnRun is OpenRun, but it also refuses states of another run in an implicit folder. Use it to open a folder again
 // that another run may have used in the meantime, because then the states belong to that run.
 func (f *Folder) OpenOwnRun(part string, id Identity) (*Run, error) {
-	r, why, err := f.openRun(part, id)
-	if r == nil || why.Format == "" {
-		return r, err
-	}
-	return nil, f.errOtherRun(why)
+	return f.openRun(part, id, false)
 }
 
-func (f *Folder) errOtherRun(why stream.Text) error {
-	return stream.Usagef("%s is the checkpoint of another run: %v; finish that run, remove the folder, or name another {checkpoint}", f.path, why)
-}
-
-// openRun is OpenRun, but it leaves states of another run to the caller; why describes how that run differs.
-func (f *Folder) openRun(part string, id Identity) (r *Run, why stream.Text, err error) {
+func (f *Folder) openRun(part string, id Identity, mayReplace bool) (*Run, error) {
 	if f == nil {
-		return nil, why, nil
+		return nil, nil
 	}
 	digest, err := id.sha256Hex()
 	if err != nil {
-		return nil, why, err
+		return nil, err
 	}
-	r = &Run{folder: f, part: part, id: id, digest: digest}
-	saved := f.parts[part]
-	if saved == nil || saved.digest == digest || len(saved.run) == 0 {
-		f.runs = append(f.runs, r)
-		return r, why, nil
-	}
-	var other Identity
-	if err := json.Unmarshal(saved.run, &other); err != nil {
-		return nil, why, ErrDamaged(filepath.Join(f.path, logName), stream.Errorf("it does not identify its run"))
-	}
-	if why = id.describeFirstDifference(&other); why.Format == "" {
-		return nil, why, ErrDamaged(filepath.Join(f.path, logName), stream.Errorf("it describes its run in two contradictory ways"))
+	r := &Run{folder: f, part: part, id: id, digest: digest}
+	if saved := f.parts[part]; saved != nil && saved.digest != digest && len(saved.run) > 0 {
+		var other Identity
+		if err := json.Unmarshal(saved.run, &other); err != nil {
+			return nil, ErrDamaged(filepath.Join(f.path, logName), stream.Errorf("it does not identify its run"))
+		}
+		why := id.describeFirstDifference(&other)
+		switch {
+		case why.Format == "":
+			return nil, ErrDamaged(filepath.Join(f.path, logName), stream.Errorf("it describes its run in two contradictory ways"))
+		case !f.opt.Implicit || !mayReplace:
+			return nil, stream.Usagef("%s is the checkpoint of another run: %v; finish that run, remove the folder, or name another {checkpoint}", f.path, why)
+		}
+		f.addRemark("%s holds the checkpoint of another run (%v): it is removed, and this run begins anew", f.path, why)
+		if err := r.RemoveStates(); err != nil {
+			return nil, err
+		}
 	}
 	f.runs = append(f.runs, r)
-	return r, why, nil
+	return r, nil
 }
 
 // ErrDamaged returns an error for a state at path that cannot be used. The error advises removing this state.
@@ -191,11 +179,11 @@ func (r *Run) writeSections(ctx context.Context, s *savedState, sections []chunk
 	defer file.Close()
 	sum := xxhash.New()
 	for _, section := range sections {
-		to := &countingWriter{w: io.MultiWriter(file, sum)}
-		if _, err := section.Body.WriteTo(to); err != nil {
+		var count byteCount
+		if _, err := section.Body.WriteTo(io.MultiWriter(file, sum, &count)); err != nil {
 			return err
 		}
-		s.Sections = append(s.Sections, sectionMark{section.Name, to.n})
+		s.Sections = append(s.Sections, sectionMark{section.Name, int64(count)})
 	}
 	s.Sum = sum.Sum64()
 	return file.Commit()

@@ -37,7 +37,7 @@ func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile,
 	}
 	var err error
 	if disk, ok := st.Scratch.(*scratch.Space); ok {
-		if f.diskFile, err = disk.Keep(st.stages.run.folder.dir, f.mark.File, name, total, record, state); err != nil {
+		if err := f.openDiskFile(disk, state); err != nil {
 			return nil, err
 		}
 		f.ScratchFile = f.diskFile
@@ -81,8 +81,13 @@ func (f *stageFile) forEachRecord(mode stream.ScratchMode, visit func(i int, rec
 	return nil
 }
 
-func (f *stageFile) loadIntoMemory(state *scratch.State) (err error) {
-	if f.diskFile, err = f.stage.stages.memoryCopies.Keep(f.stage.stages.run.folder.dir, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, state); err != nil {
+func (f *stageFile) openDiskFile(space *scratch.Space, state *scratch.State) (err error) {
+	f.diskFile, err = space.Keep(f.stage.stages.run.folder.dir, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, state)
+	return err
+}
+
+func (f *stageFile) loadIntoMemory(state *scratch.State) error {
+	if err := f.openDiskFile(f.stage.stages.memoryCopies, state); err != nil {
 		return err
 	}
 	return f.forEachRecord(stream.ScratchWrite, f.diskFile.Read)
@@ -93,7 +98,7 @@ func (f *stageFile) loadIntoMemory(state *scratch.State) (err error) {
 func (f *stageFile) durableState() (s scratch.State, err error) {
 	if f.inMemory {
 		if f.diskFile == nil {
-			if f.diskFile, err = f.stage.stages.memoryCopies.Keep(f.stage.stages.run.folder.dir, f.mark.File, f.mark.Name, f.mark.Bytes, f.mark.Record, nil); err != nil {
+			if err := f.openDiskFile(f.stage.stages.memoryCopies, nil); err != nil {
 				return s, err
 			}
 		}

@@ -195,17 +195,12 @@ func (st *stage) writeState(ctx context.Context, ended bool, list []any) error {
 	return st.stages.replaceState(ctx, st, saved, stageValues(list), places)
 }
 
-// disableSaving returns err as an error about the checkpoint. For an implicit folder it stops saving and returns nil
-// instead. The open scratch files in the folder then lose their names, but can still be used.
+// disableSaving is Run.asSaveError. If it stops saving, the open scratch files in the folder lose their names, but can
+// still be used.
 func (s *Stages) disableSaving(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := s.run.folder
-	if !f.opt.Implicit {
-		return stream.Errorf("checkpoint: %w", err)
-	}
-	f.disableSaving(err)
-	return nil
+	return s.run.asSaveError(err)
 }
 
 // replaceState writes the state of a stage. The state lists the files of the stage, unless the stage has ended.

@@ -3,195 +3,130 @@ package resume
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stageValues are the variables that a [stream.Stage] saves in addition to its files. They are stored little-endian,
-// each preceded by its number of elements.
+// stageValues are the variables that a [stream.Stage] saves in addition to its files: pointers to a number, a flag or a
+// slice of numbers, and slices of numbers whose length does not change. They are stored little-endian, an int as an
+// int64, each preceded by its number of elements.
 type stageValues []any
 
-const valuesBuffer = 4096 // number of float64 in a buffer
+const valuesBuffer = 4096 // number of elements in a buffer
 
 // WriteTo implements io.WriterTo.
 func (v stageValues) WriteTo(w io.Writer) (int64, error) {
-	to := &countingWriter{w: w}
+	var count byteCount
+	to := io.MultiWriter(w, &count)
 	for _, x := range v {
-		var err error
-		switch x := x.(type) {
-		case *bool:
-			err = writeNumbers(to, []bool{*x})
-		case *int:
-			err = writeNumbers(to, []int64{int64(*x)})
-		case *float64:
-			err = writeNumbers(to, []float64{*x})
-		case []byte:
-			err = writeNumbers(to, x)
-		case []uint64:
-			err = writeNumbers(to, x)
-		case []float64:
-			err = writeNumbers(to, x)
-		case *[]float64:
-			err = writeNumbers(to, *x)
-		case *[]int32:
-			err = writeNumbers(to, *x)
-		case *[]int:
-			wide := make([]int64, len(*x))
-			for i, n := range *x {
-				wide[i] = int64(n)
-			}
-			err = writeNumbers(to, wide)
-		default:
-			panic(fmt.Sprintf("resume: no value of a stage can be a %T", x))
-		}
-		if err != nil {
-			return to.n, err
+		list, _ := elementsOf(x)
+		if err := writeNumbers(to, list); err != nil {
+			return int64(count), err
 		}
 	}
-	return to.n, nil
+	return int64(count), nil
+}
+
+func writeNumbers(w io.Writer, list reflect.Value) error {
+	if err := binary.Write(w, binary.LittleEndian, uint64(list.Len())); err != nil {
+		return err
+	}
+	for from := 0; from < list.Len(); from += valuesBuffer {
+		part := list.Slice(from, min(from+valuesBuffer, list.Len())).Interface()
+		if ints, ok := part.([]int); ok {
+			wide := make([]int64, len(ints))
+			for i, n := range ints {
+				wide[i] = int64(n)
+			}
+			part = wide
+		}
+		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elementsOf returns the elements of a variable as a slice, and the variable if its number of elements may change.
+func elementsOf(x any) (list, variable reflect.Value) {
+	list = reflect.ValueOf(x)
+	if list.Kind() == reflect.Slice {
+		return list, variable
+	}
+	variable = list.Elem()
+	if variable.Kind() == reflect.Slice {
+		return variable, variable
+	}
+	list = reflect.MakeSlice(reflect.SliceOf(variable.Type()), 1, 1)
+	list.Index(0).Set(variable)
+	return list, variable
 }
 
 // ReadFrom implements io.ReaderFrom. A slice that is not passed by a pointer must have the saved length.
 func (v stageValues) ReadFrom(r io.Reader) (int64, error) {
-	from := &countingReader{r: r}
+	var count byteCount
+	from := io.TeeReader(r, &count)
 	for _, x := range v {
-		var err error
-		switch x := x.(type) {
-		case *bool:
-			err = readScalar(from, x)
-		case *int:
-			var n int64
-			err = readScalar(from, &n)
-			*x = int(n)
-		case *float64:
-			err = readScalar(from, x)
-		case []float64:
-			err = readFixedNumbers(from, x)
-		case *[]byte:
-			*x, err = readNumbers[byte](from)
-		case *[]uint64:
-			*x, err = readNumbers[uint64](from)
-		case *[]float64:
-			*x, err = readNumbers[float64](from)
-		case *[]int32:
-			*x, err = readNumbers[int32](from)
-		case *[]int:
-			var wide []int64
-			if wide, err = readNumbers[int64](from); err == nil {
-				*x = make([]int, len(wide))
-				for i, n := range wide {
-					(*x)[i] = int(n)
-				}
-			}
-		default:
-			panic(fmt.Sprintf("resume: no value of a stage can be a %T", x))
-		}
+		err := readVariable(from, x)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = stream.Errorf("its values end early")
 		}
 		if err != nil {
-			return from.n, err
+			return int64(count), err
 		}
 	}
-	return from.n, nil
+	return int64(count), nil
 }
 
-func writeNumbers[T any](w io.Writer, x []T) error {
-	if err := binary.Write(w, binary.LittleEndian, uint64(len(x))); err != nil {
-		return err
-	}
-	return writeRawNumbers(w, x)
-}
-
-// writeRawNumbers writes numbers without their count, in blocks of valuesBuffer numbers.
-func writeRawNumbers[T any](w io.Writer, x []T) error {
-	var buf []byte
-	for len(x) > 0 {
-		n := min(len(x), valuesBuffer)
-		var err error
-		if buf, err = binary.Append(buf[:0], binary.LittleEndian, x[:n]); err != nil {
-			return err
-		}
-		if _, err := w.Write(buf); err != nil {
-			return err
-		}
-		x = x[n:]
-	}
-	return nil
-}
-
-func readRawNumbers[T any](r io.Reader, x []T) error {
-	buf := make([]byte, binary.Size(x[:min(len(x), valuesBuffer)]))
-	for len(x) > 0 {
-		chunk := x[:min(len(x), valuesBuffer)]
-		buf = buf[:binary.Size(chunk)]
-		if _, err := io.ReadFull(r, buf); err != nil {
-			return err
-		}
-		if _, err := binary.Decode(buf, binary.LittleEndian, chunk); err != nil {
-			return err
-		}
-		x = x[len(chunk):]
-	}
-	return nil
-}
-
-// readNumbers reads numbers after their count. It allocates memory block by block, because a damaged count may be huge.
-func readNumbers[T any](r io.Reader) (x []T, err error) {
-	var left uint64
-	if err := binary.Read(r, binary.LittleEndian, &left); err != nil {
-		return nil, err
-	}
-	buf := make([]T, min(left, valuesBuffer))
-	for left > 0 {
-		chunk := buf[:min(left, valuesBuffer)]
-		if err := binary.Read(r, binary.LittleEndian, chunk); err != nil {
-			return nil, err
-		}
-		x = append(x, chunk...)
-		left -= uint64(len(chunk))
-	}
-	return x, nil
-}
-
-func readFixedNumbers[T any](r io.Reader, x []T) error {
+func readVariable(r io.Reader, x any) error {
 	var n uint64
 	if err := binary.Read(r, binary.LittleEndian, &n); err != nil {
 		return err
 	}
-	if n != uint64(len(x)) {
-		return stream.Errorf("it has %d numbers instead of %d", n, len(x))
+	list, variable := elementsOf(x)
+	isSlice := variable.IsValid() && variable.Kind() == reflect.Slice
+	if isSlice {
+		list = reflect.Zero(variable.Type())
+	} else if n != uint64(list.Len()) {
+		return stream.Errorf("it has %d numbers instead of %d", n, list.Len())
 	}
-	return readRawNumbers(r, x)
+	for from := 0; uint64(from) < n; from += valuesBuffer { // block by block, because a damaged count may be huge
+		to := from + int(min(n-uint64(from), valuesBuffer))
+		if isSlice {
+			list = reflect.AppendSlice(list, reflect.MakeSlice(list.Type(), to-from, to-from))
+		}
+		if err := readElements(r, list.Slice(from, to)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case isSlice:
+		variable.Set(list)
+	case variable.IsValid():
+		variable.Set(list.Index(0))
+	}
+	return nil
 }
 
-func readScalar[T any](r io.Reader, x *T) error {
-	one := make([]T, 1)
-	err := readFixedNumbers(r, one)
-	*x = one[0]
+func readElements(r io.Reader, list reflect.Value) error {
+	ints, ok := list.Interface().([]int)
+	if !ok {
+		return binary.Read(r, binary.LittleEndian, list.Interface())
+	}
+	wide := make([]int64, len(ints))
+	err := binary.Read(r, binary.LittleEndian, wide)
+	for i, n := range wide {
+		ints[i] = int(n)
+	}
 	return err
 }
 
-type countingWriter struct {
-	w io.Writer
-	n int64
-}
+// byteCount counts the bytes that are written to it.
+type byteCount int64
 
-func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
-}
-
-type countingReader struct {
-	r io.Reader
-	n int64
-}
-
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
+func (c *byteCount) Write(p []byte) (int, error) {
+	*c += byteCount(len(p))
+	return len(p), nil
 }

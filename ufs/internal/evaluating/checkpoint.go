@@ -3,8 +3,6 @@ package evaluating
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,7 +49,7 @@ func openNamedCheckpoint(e *evaluator) (err error) {
 
 // openAutoCheckpoint opens a checkpoint next to the output if the repeated selections are predicted to be slow, or if
 // an earlier run left such a checkpoint.
-func openAutoCheckpoint(e *evaluator) error {
+func openAutoCheckpoint(e *evaluator) (err error) {
 	path := settled.CheckpointFolder(&e.request)
 	if e.folder != nil || path == "" {
 		return nil
@@ -59,14 +57,7 @@ func openAutoCheckpoint(e *evaluator) error {
 	if _, err := os.Stat(path); err != nil && e.resampleTime < cmp.Or(e.Checkpoint.LongRun, planning.LongRun) {
 		return nil
 	}
-	folder, err := resume.Open(path, settled.ResumeOptions(&e.request, true))
-	if errors.As(err, new(*stream.OutputError)) { // the user did not request this checkpoint
-		if e.Hooks.Say != nil {
-			e.Hooks.Say(stream.Textf("nothing is saved for an interruption: %v", err))
-		}
-		return nil
-	}
-	e.folder = folder
+	e.folder, err = settled.OpenAutoCheckpoint(&e.request, path)
 	return err
 }
 
@@ -114,12 +105,9 @@ func resampleIdentity(e *evaluator, half int64) (resume.Identity, error) {
 	}
 	maps.Copy(id.Options, request.ListOptions(&request.Request{Input: e.Input}, request.ShapesStatistics)) // they replace options of the selections
 	for _, s := range e.Selections {
-		text, err := json.Marshal(s.Selection)
-		if err != nil {
+		if err := id.AddDigest("content of "+s.Path, s.Selection); err != nil {
 			return id, err
 		}
-		sum := sha256.Sum256(text)
-		id.Facts["content of "+s.Path] = hex.EncodeToString(sum[:8])
 	}
 	return id, nil
 }

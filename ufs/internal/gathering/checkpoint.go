@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +44,7 @@ const (
 
 // openAutoCheckpoint opens the checkpoint's folder next to the output if the plan predicts a long run, or if an earlier
 // run left this folder.
-func openAutoCheckpoint(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) error {
+func openAutoCheckpoint(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) (err error) {
 	c := r.SavedState
 	if c == nil || c.Folder != nil || r.Checkpoint.Folder != request.AutoCheckpoint || !ds.Replayable() || r.SkipBad || r.Shard.Of > 0 {
 		return nil
@@ -61,12 +60,7 @@ func openAutoCheckpoint(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) er
 		}
 		r.Notef("this run is predicted to take %v or more: its progress is saved in %s until the result is written; {checkpoint} none does without", long.Round(time.Minute), path)
 	}
-	folder, err := resume.Open(path, settled.ResumeOptions(&r.Request, true))
-	if errors.As(err, new(*stream.OutputError)) { // the user did not request this checkpoint
-		r.Sayf("nothing is saved for an interruption: %v", err)
-		return nil
-	}
-	c.Folder = folder
+	c.Folder, err = settled.OpenAutoCheckpoint(&r.Request, path)
 	return err
 }
 
@@ -109,12 +103,7 @@ func statisticsIdentity(p *pass, ds *chunkio.Dataset) (resume.Identity, error) {
 		id.Facts["seed of the hash shards"] = strconv.FormatUint(seed, 10)
 	}
 	if before := p.gatherer.profileLeftOut(); before != nil {
-		text, err := json.Marshal(before)
-		if err != nil {
-			return id, err
-		}
-		sum := sha256.Sum256(text)
-		id.Facts["profile of all rows"] = hex.EncodeToString(sum[:8])
+		return id, id.AddDigest("profile of all rows", before)
 	}
 	return id, nil
 }

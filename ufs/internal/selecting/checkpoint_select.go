@@ -1,9 +1,6 @@
 package selecting
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,15 +28,10 @@ func selectionIdentity(t *Trial, what string) (resume.Identity, error) {
 		"method": t.run.Bound.Name, "k": strconv.Itoa(t.K), "seed": strconv.FormatUint(t.Seed, 10), "threads": strconv.Itoa(t.Threads), stream.MemoryLimit: strconv.FormatInt(t.run.Limits.Memory, 10),
 	}}
 	addRecordedOptions(t, id.Options)
-	choice, err := json.Marshal(struct {
+	path, _ := kernel.InstructionSet() // ApplyLimits has already reported an invalid environment variable
+	id.Facts = map[string]string{"instruction set": path, "version": request.Release}
+	return id, id.AddDigest("choice of features", struct {
 		Index, Keep []int
 		Choice      method.Choice
 	}{t.Index, t.Keep, t.Choice})
-	if err != nil {
-		return id, err
-	}
-	sum := sha256.Sum256(choice)
-	path, _ := kernel.InstructionSet() // ApplyLimits has already reported an invalid environment variable
-	id.Facts = map[string]string{"instruction set": path, "version": request.Release, "choice of features": hex.EncodeToString(sum[:8])}
-	return id, nil
 }

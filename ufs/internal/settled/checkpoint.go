@@ -52,6 +52,20 @@ func OpenCheckpoint(r *Run, later ...*Run) error {
 	return err
 }
 
+// OpenAutoCheckpoint opens a checkpoint's folder that the user did not name. If it is unusable, a remark reports that, and
+// the result is nil.
+func OpenAutoCheckpoint(q *request.Request, path string) (*resume.Folder, error) {
+	opt := ResumeOptions(q, true)
+	folder, err := resume.Open(path, opt)
+	if !errors.As(err, new(*stream.OutputError)) {
+		return folder, err
+	}
+	if opt.Note != nil {
+		opt.Note(stream.Textf("nothing is saved for an interruption: %v", err))
+	}
+	return nil, nil
+}
+
 func ResumeOptions(q *request.Request, unasked bool) resume.Options {
 	return resume.Options{Every: q.Checkpoint.Every, Implicit: unasked, Note: q.Hooks.Say}
 }

@@ -129,7 +129,6 @@ const (
 	KindProfile       = "profile"
 	KindSketch        = "sketch"
 	KindSketchedGraph = "graph-sketch"
-	kindCheckpoint    = "checkpoint"
 )
 
 func (e *Bundle) listSections() []chunkio.Section {
@@ -201,8 +200,6 @@ func CheckKind(path, kind string) error {
 	switch kind {
 	case KindGraph, KindGram, KindProfile, KindSketch, KindSketchedGraph:
 		return nil
-	case kindCheckpoint:
-		return stream.Usagef("%s holds a checkpoint, not statistics to select from", path)
 	}
 	return chunkio.DamagedStats(path, "it holds %q, which is no kind of statistics", kind)
 }
