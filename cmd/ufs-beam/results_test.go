@@ -139,8 +139,8 @@ func sameMoments(t *testing.T, a, b string) {
 	t.Helper()
 	p, x := matrix(t, a)
 	q, y := matrix(t, b)
-	if p.Rows != q.Rows {
-		t.Fatalf("%d rows, and %d of one run", p.Rows, q.Rows)
+	if p.Profile.Rows != q.Profile.Rows {
+		t.Fatalf("%d rows, and %d of one run", p.Profile.Rows, q.Profile.Rows)
 	}
 	near(t, "Gram matrix", x.Sym, y.Sym)
 	near(t, "means", x.Mean, y.Mean)
