@@ -107,8 +107,8 @@ func (c *Columns) addRows(workers int, z kernel.Sparse, x *kernel.Compressed) (b
 	return busy, !slices.Contains(full, true)
 }
 
-// visitWords passes the lists to v, and then the columns stored in full. It must be called before finishColumns.
-func (c *Columns) visitWords(v *words.Visitor) {
+// encodeOrDecode passes the lists to v, and then the columns stored in full. It must be called before finishColumns.
+func (c *Columns) encodeOrDecode(v *words.Visitor) {
 	for j := range c.D {
 		from := c.starts[j]
 		n := v.Length("entries of a column", c.ends[j]-from, c.endOfList(j)-from)

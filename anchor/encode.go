@@ -35,7 +35,7 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 	if s.brokenErr != nil {
 		return 0, s.brokenErr
 	}
-	return words.WriteState(w, func(v *words.Visitor) { s.visitWords(v, s) })
+	return words.WriteState(w, func(v *words.Visitor) { s.encodeOrDecode(v, s) })
 }
 
 // ReadFrom replaces the state of s by a state that WriteTo wrote, and reads nothing after it. It keeps the Options of s
@@ -44,10 +44,10 @@ func (s *Statistics) WriteTo(w io.Writer) (int64, error) {
 // adding them to the original. If s has no anchors, it reads any state within its memory limit. s is unchanged on
 // error.
 func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
-	return words.ReplaceState(s, r, (*Statistics).visitWords)
+	return words.ReplaceState(s, r, (*Statistics).encodeOrDecode)
 }
 
-func (s *Statistics) visitWords(v *words.Visitor, old *Statistics) {
+func (s *Statistics) encodeOrDecode(v *words.Visitor, old *Statistics) {
 	version := s.visitVersion(v, old.opt.Entries != nil)
 	words.Count(v, "number of anchors", &s.m, maxRows)
 	words.Count(v, "number of neighbours", &s.k, s.m)
@@ -58,9 +58,9 @@ func (s *Statistics) visitWords(v *words.Visitor, old *Statistics) {
 		v.Fail("%d neighbours of %d anchors", s.k, s.m)
 	}
 	if version != untrustedMagic {
-		s.trust.visitWords(v, d)
+		s.trust.encodeOrDecode(v, d)
 	}
-	s.frame.visitWords(v, d)
+	s.frame.encodeOrDecode(v, d)
 	if v.Reads() && v.Err() == nil {
 		v.Stop(old.checkSameAnchors(s))
 		s.opt, s.anchors, s.work, s.weights = old.opt, old.anchors, old.work, old.weights
@@ -86,7 +86,7 @@ func (s *Statistics) visitWords(v *words.Visitor, old *Statistics) {
 		return
 	}
 	if s.columns != nil {
-		s.columns.visitWords(v)
+		s.columns.encodeOrDecode(v)
 	}
 	v.Floats(s.zx)
 	v.UpperTriangle(s.zz, s.m)
@@ -107,7 +107,7 @@ func (s *Statistics) visitVersion(v *words.Visitor, thin bool) string {
 	return string(letters)
 }
 
-func (t *Trust) visitWords(v *words.Visitor, d int) {
+func (t *Trust) encodeOrDecode(v *words.Visitor, d int) {
 	words.Count(v, "number of features chosen", &t.Features, d)
 	v.FloatFields(&t.Value, &t.Chance)
 	words.Count(v, "number of features chosen first", &t.Few, d)
@@ -124,7 +124,7 @@ func (t *Trust) visitWords(v *words.Visitor, d int) {
 
 func isShare(x float64) bool { return x >= 0 && x <= 1 && !math.Signbit(x) }
 
-func (f *frame) visitWords(v *words.Visitor, d int) {
+func (f *frame) encodeOrDecode(v *words.Visitor, d int) {
 	v.Expect(4 * d)
 	words.VisitElements(v, &f.columns, d, func(k int, j *int) {
 		words.Count(v, "column", j, maxColumns-1)

@@ -15,7 +15,7 @@ import (
 
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
-	return words.WriteState(w, func(v *words.Visitor) { s.visitWords(v, s) })
+	return words.WriteState(w, func(v *words.Visitor) { s.encodeOrDecode(v, s) })
 }
 
 // ReadFrom replaces s by a sample that WriteTo wrote, including the seed and the largest number of rows, and reads
@@ -23,10 +23,10 @@ func (s *Sampler) WriteTo(w io.Writer) (int64, error) {
 // the original. If s has columns, the numbers of columns must agree. Memory grows with the bytes read. If it would
 // exceed the limit, ReadFrom fails with a *stream.MemoryError before it reads any row. s is unchanged on error.
 func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
-	return words.ReplaceState(s, r, (*Sampler).visitWords)
+	return words.ReplaceState(s, r, (*Sampler).encodeOrDecode)
 }
 
-func (s *Sampler) visitWords(v *words.Visitor, old *Sampler) {
+func (s *Sampler) encodeOrDecode(v *words.Visitor, old *Sampler) {
 	opt, rows := old.opt, s.sortedRows()
 	magic := samplerMagic
 	if opt.Entries {
@@ -50,7 +50,7 @@ func (s *Sampler) visitWords(v *words.Visitor, old *Sampler) {
 	words.VisitElements(v, &rows, n, func(i int, row *sampledRow) {
 		words.Count(v, "position", &row.position, math.MaxInt64)
 		if opt.Entries {
-			row.entries.visitWords(v, d)
+			row.entries.encodeOrDecode(v, d)
 		} else {
 			visitValues(v, &row.values, d)
 		}
@@ -80,7 +80,7 @@ func visitValues(v *words.Visitor, values *[]float64, n int) {
 	})
 }
 
-func (e *rowEntries) visitWords(v *words.Visitor, d int) {
+func (e *rowEntries) encodeOrDecode(v *words.Visitor, d int) {
 	n := v.Length("entries", len(e.index), d)
 	v.Expect(2 * n)
 	words.VisitElements(v, &e.index, n, func(_ int, j *int32) { words.Count(v, "column", j, d-1) })

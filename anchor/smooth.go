@@ -63,7 +63,7 @@ func (g *Graph) Smooth(threads, t int) Target {
 	out.U, out.SU = u.Data, next.Data
 	out.H = make([]float64, d*d)
 	kernel.Gemm(team, 1, c.Trans(), u, kernel.RowMajor(out.H, d, d, d))
-	symmetrize(threads, d, out.H)
+	symmetrizeMatrix(threads, d, out.H)
 	return out
 }
 
@@ -75,7 +75,7 @@ func (g *Graph) Smoothing(threads, t int) (p, q []float64) {
 	times := func(a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
 		c := kernel.RowMajor(make([]float64, m*m), m, m, m)
 		kernel.Gemm(team, 1, a, b, c)
-		symmetrize(threads, m, c.Data)
+		symmetrizeMatrix(threads, m, c.Data)
 		return c
 	}
 	power := kernel.RowMajor(make([]float64, m*m), m, m, m)
@@ -88,9 +88,9 @@ func (g *Graph) Smoothing(threads, t int) (p, q []float64) {
 	return power.Data, times(power, times(s, power)).Data
 }
 
-// symmetrize replaces each pair of mirrored elements by its mean. Unlike a copy of one triangle, the mean does not
+// symmetrizeMatrix replaces each pair of mirrored elements by its mean. Unlike a copy of one triangle, the mean does not
 // depend on the order of the columns.
-func symmetrize(threads, n int, a []float64) {
+func symmetrizeMatrix(threads, n int, a []float64) {
 	kernel.Each(threads, n, func(i int) {
 		for j := i + 1; j < n; j++ {
 			v := a[i*n+j]/2 + a[j*n+i]/2

@@ -33,16 +33,16 @@ const columnWords = 11
 
 // WriteTo writes the binary form of p. It implements io.WriterTo.
 func (p *Profile) WriteTo(w io.Writer) (int64, error) {
-	return words.WriteState(w, func(v *words.Visitor) { p.visitWords(v, p) })
+	return words.WriteState(w, func(v *words.Visitor) { p.encodeOrDecode(v, p) })
 }
 
 // ReadFrom replaces p by a profile that WriteTo wrote, and reads no further. If p has columns, the numbers of columns
 // must agree. Memory grows with the bytes read, not with the sizes stated at the beginning. On error p is unchanged.
 func (p *Profile) ReadFrom(r io.Reader) (int64, error) {
-	return words.ReplaceState(p, r, (*Profile).visitWords)
+	return words.ReplaceState(p, r, (*Profile).encodeOrDecode)
 }
 
-func (p *Profile) visitWords(v *words.Visitor, old *Profile) {
+func (p *Profile) encodeOrDecode(v *words.Visitor, old *Profile) {
 	v.Magic(profileMagic, "profile")
 	d := v.Length("number of columns", len(p.Columns), maxColumns)
 	checkColumns(v, d, len(old.Columns))
@@ -53,7 +53,7 @@ func (p *Profile) visitWords(v *words.Visitor, old *Profile) {
 		v.Fail("%d rows of %d, weight %g", p.Rows, p.Seen, p.Weight)
 	}
 	v.Expect(d * columnWords)
-	words.VisitElements(v, &p.Columns, d, func(_ int, c *ColumnProfile) { c.visitWords(v, p) })
+	words.VisitElements(v, &p.Columns, d, func(_ int, c *ColumnProfile) { c.encodeOrDecode(v, p) })
 }
 
 func checkColumns(v *words.Visitor, d, want int) {
@@ -62,7 +62,7 @@ func checkColumns(v *words.Visitor, d, want int) {
 	}
 }
 
-func (c *ColumnProfile) visitWords(v *words.Visitor, p *Profile) {
+func (c *ColumnProfile) encodeOrDecode(v *words.Visitor, p *Profile) {
 	v.FloatFields(&c.Pilot, &c.Weight, &c.Sum, &c.Squares, &c.Min, &c.Max)
 	words.Count(v, "observed entries", &c.Observed, p.Rows)
 	words.Count(v, "nulls", &c.Missing.Nulls, p.Seen)
@@ -91,7 +91,7 @@ func visitAscending(v *words.Visitor, list *[]int, n, d int, next func(j int)) {
 
 // WriteTo writes the binary form of m through a buffer of 64 KiB. It implements io.WriterTo.
 func (m *Moments) WriteTo(w io.Writer) (int64, error) {
-	return words.WriteState(w, func(v *words.Visitor) { m.visitWords(v, m) })
+	return words.WriteState(w, func(v *words.Visitor) { m.encodeOrDecode(v, m) })
 }
 
 // ReadFrom replaces m's state by one that WriteTo wrote, and reads no further. It keeps m's Options. Adding more rows
@@ -99,12 +99,12 @@ func (m *Moments) WriteTo(w io.Writer) (int64, error) {
 // matrices do not fit m's limit, ReadFrom fails with a *stream.MemoryError before it allocates them. On error m is
 // unchanged.
 func (m *Moments) ReadFrom(r io.Reader) (int64, error) {
-	return words.ReplaceState(m, r, (*Moments).visitWords)
+	return words.ReplaceState(m, r, (*Moments).encodeOrDecode)
 }
 
-func (m *Moments) visitWords(v *words.Visitor, old *Moments) {
+func (m *Moments) encodeOrDecode(v *words.Visitor, old *Moments) {
 	v.Magic(momentsMagic, "Gram statistics")
-	m.Profile.visitWords(v, &old.Profile)
+	m.Profile.encodeOrDecode(v, &old.Profile)
 	d, missing := len(m.Profile.Columns), m.missing
 	dm := v.Length("columns with missing entries", len(missing), d)
 	v.Expect(dm)
@@ -128,17 +128,17 @@ func (m *Moments) visitWords(v *words.Visitor, old *Moments) {
 
 // WriteTo writes the binary form of s. It implements io.WriterTo.
 func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
-	return words.WriteState(w, func(v *words.Visitor) { s.visitWords(v, s) })
+	return words.WriteState(w, func(v *words.Visitor) { s.encodeOrDecode(v, s) })
 }
 
 // ReadFrom replaces s's state by one that WriteTo wrote, and reads no further. It keeps the threads and the limit of s.
 // If the state exceeds the limit, it fails with a *stream.MemoryError. If s has columns, the numbers of columns must
 // agree. On error s is unchanged.
 func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
-	return words.ReplaceState(s, r, (*Sketch).visitWords)
+	return words.ReplaceState(s, r, (*Sketch).encodeOrDecode)
 }
 
-func (s *Sketch) visitWords(v *words.Visitor, old *Sketch) {
+func (s *Sketch) encodeOrDecode(v *words.Visitor, old *Sketch) {
 	v.Magic(sketchMagic, "sketch")
 	d, opt, filled := v.Length("number of columns", s.d, maxColumns), old.opt, s.sums != nil
 	checkColumns(v, d, old.d)
@@ -163,25 +163,25 @@ func (s *Sketch) visitWords(v *words.Visitor, old *Sketch) {
 	if v.Reads() {
 		v.Stop(s.allocateMissing(nil))
 	}
-	s.ones.visitWords(v)
+	s.ones.encodeOrDecode(v)
 	columns := slices.Sorted(maps.Keys(s.missingSketches))
 	visitAscending(v, &columns, gaps, d, func(j int) {
 		if v.Reads() {
 			v.Stop(s.allocateMissing([]int{j}))
 		}
 		if v.Err() == nil {
-			s.missingSketches[j].visitWords(v)
+			s.missingSketches[j].encodeOrDecode(v)
 		}
 	})
 	for j := range s.top {
 		column := sketchColumn{s.top[j], s.columnSums(j)}
-		if column.visitWords(v); v.Reads() {
+		if column.encodeOrDecode(v); v.Reads() {
 			s.top[j] = column.top
 		}
 	}
 }
 
-func (c *sketchColumn) visitWords(v *words.Visitor) {
+func (c *sketchColumn) encodeOrDecode(v *words.Visitor) {
 	digit := int(c.top) - lowestTop
 	if words.Count(v, "digit", &digit, highestTop-lowestTop); v.Reads() {
 		c.top = int8(digit + lowestTop)

@@ -249,17 +249,17 @@ const (
 
 // WriteTo writes the binary form of h. It implements io.WriterTo.
 func (h *Histograms) WriteTo(w io.Writer) (int64, error) {
-	return words.WriteState(w, func(v *words.Visitor) { h.visitWords(v, h) })
+	return words.WriteState(w, func(v *words.Visitor) { h.encodeOrDecode(v, h) })
 }
 
 // ReadFrom replaces h's state by one that WriteTo wrote, and reads no further. It keeps h's threads. If h has columns,
 // the numbers of columns must agree. Memory grows with the bytes read, not with the sizes stated at the beginning. On
 // error h is unchanged.
 func (h *Histograms) ReadFrom(r io.Reader) (int64, error) {
-	return words.ReplaceState(h, r, (*Histograms).visitWords)
+	return words.ReplaceState(h, r, (*Histograms).encodeOrDecode)
 }
 
-func (h *Histograms) visitWords(v *words.Visitor, old *Histograms) {
+func (h *Histograms) encodeOrDecode(v *words.Visitor, old *Histograms) {
 	h.threads, h.maxBins = old.threads, old.maxBins
 	if h.maxBins == HistogramBins {
 		v.Magic(histogramsMagic, "histograms")
@@ -271,10 +271,10 @@ func (h *Histograms) visitWords(v *words.Visitor, old *Histograms) {
 	}
 	d := v.Length("number of columns", len(h.columns), maxColumns)
 	checkColumns(v, d, len(old.columns))
-	words.VisitElements(v, &h.columns, d, func(_ int, c *histogram) { c.visitWords(v, h.maxBins) })
+	words.VisitElements(v, &h.columns, d, func(_ int, c *histogram) { c.encodeOrDecode(v, h.maxBins) })
 }
 
-func (c *histogram) visitWords(v *words.Visitor, maxBins int) {
+func (c *histogram) encodeOrDecode(v *words.Visitor, maxBins int) {
 	v.Expect(4)
 	words.Count(v, "shift", &c.shift, 63)
 	n := v.Length("number of bins", len(c.bins), maxBins)

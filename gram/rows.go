@@ -211,17 +211,19 @@ func (g *Gram) CentredMatrix(workers int) *Matrix {
 const rowsMagic = "ufsrows1"
 
 // WriteTo writes the binary form of r. It implements io.WriterTo.
-func (r *Rows) WriteTo(w io.Writer) (int64, error) { return words.WriteState(w, r.visitWords) }
+func (r *Rows) WriteTo(w io.Writer) (int64, error) { return words.WriteState(w, r.encodeOrDecode) }
 
 // ReadFrom reads Rows that WriteTo wrote, and reads no further. r must have no rows, and must have been made with the
 // same arguments as the written Rows. ReadFrom reads into r's memory, because there may be no room for a copy. After an
 // error r must not be used.
-func (r *Rows) ReadFrom(from io.Reader) (int64, error) { return words.ReadState(from, r.visitWords) }
+func (r *Rows) ReadFrom(from io.Reader) (int64, error) {
+	return words.ReadState(from, r.encodeOrDecode)
+}
 
-func (r *Rows) visitWords(v *words.Visitor) {
+func (r *Rows) encodeOrDecode(v *words.Visitor) {
 	v.Magic(rowsMagic, "rows")
 	profile, weighted := r.Profile, r.root != nil
-	profile.visitWords(v, &r.Profile)
+	profile.encodeOrDecode(v, &r.Profile)
 	n := v.Length("rows kept", r.n, r.capacity)
 	if v.Flag("a flag", &weighted); int64(n) != profile.Rows {
 		v.Fail("%d rows kept of %d", n, profile.Rows)

@@ -93,7 +93,7 @@ func newComparisonRow(s pageSelection, line int) comparisonRow {
 	row := comparisonRow{
 		ID: s.id, Name: s.name, Method: drawing.TruncateText(s.Method, 60), K: countText(int64(len(s.Selected))),
 		Explained: percentText(explainedShare(s.Selection)), Of: briefErrorMeasure(s.Selection), Trust: trustVerdict(s.Selection),
-		Rows: countText(s.RowsUsed), Elapsed: durationText(s.Timing.Wall), Memory: bytesText(s.Memory.PeakRSS), Spark: sparkline(s.Selection, line),
+		Rows: countText(s.RowsUsed), Elapsed: durationText(s.Timing.Wall), Memory: bytesText(s.Memory.PeakRSS), Spark: drawSparkline(s.Selection, line),
 		SortElapsed: sortKey(s.Timing.Wall), SortMemory: fmt.Sprint(s.Memory.PeakRSS),
 	}
 	if z := recommendedSizeOrElbow(s.Selection); z.k > 0 {
@@ -106,9 +106,9 @@ func newComparisonRow(s pageSelection, line int) comparisonRow {
 	return row
 }
 
-// sparkline draws the explained share over k for a table cell, in the colour of the selection's line in the error
+// drawSparkline draws the explained share over k for a table cell, in the colour of the selection's line in the error
 // chart. line is the index of that line. The result is empty if the shares are unknown.
-func sparkline(s *stream.Selection, line int) template.HTML {
+func drawSparkline(s *stream.Selection, line int) template.HTML {
 	const width, height = 72, 18
 	points := []drawing.Point{{X: 0, Y: height}}
 	for _, f := range s.Selected {

@@ -210,7 +210,7 @@ func (p *pruner) possibleOutcomes(n *condition.Node, identity map[int]any) (mayB
 	return mayBeTrue, mayBeFalse
 }
 
-// leafOutcomes reports the same as possibleOutcomes, for a comparison.
+// leafOutcomes is possibleOutcomes for a leaf of the condition: a comparison of a column with constants.
 func (p *pruner) leafOutcomes(l *condition.Leaf, identity map[int]any) (mayBeTrue, mayBeFalse bool) {
 	value, known := identity[p.texts[l.Column]]
 	text, isText := value.(string)

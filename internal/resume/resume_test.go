@@ -245,7 +245,7 @@ func TestKilled(t *testing.T) {
 		func(n Numbers) error { return n.Append(t.Context(), "log", map[string]string{"a": "b"}, []float64{4}) },
 		func(n Numbers) error { return n.Save(t.Context(), "one", nil, []float64{5}) },
 		func(n Numbers) error { return n.Drop("two") },
-		func(n Numbers) error { return n.RemoveStates() },
+		func(n Numbers) error { return n.run.RemoveStates() },
 		func(n Numbers) error { return n.Save(t.Context(), "two", nil, []float64{6}) },
 	}
 	for i, step := range steps {

@@ -212,7 +212,8 @@ func OptionNames(role Role) (names []string) {
 	return names
 }
 
-// ListOpenRowOptions implements ufs.ListOpenRowOptions.
+// ListOpenRowOptions implements ufs.ListOpenRowOptions: it lists the options for choosing and weighting rows that q
+// leaves open.
 func ListOpenRowOptions(q *Request) (names []string) {
 	for _, o := range options {
 		if o.HasRole(AgreesWithStatistics) && !o.HasRole(MakesFeatures) && o.isOpen(q) {
@@ -322,7 +323,7 @@ const (
 	OptionSampleMissing = "sample-missing"
 )
 
-// ScaleNames implements ufs.ScaleNames.
+// ScaleNames implements ufs.ScaleNames: it lists the values of Choice.Scale.
 func ScaleNames() []string {
 	var names []string
 	for s := gram.ScaleNone; s <= gram.ScaleRank; s++ {

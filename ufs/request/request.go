@@ -297,7 +297,7 @@ const (
 	MissingPairwise = "pairwise"
 )
 
-// MissingPolicies implements ufs.MissingPolicies.
+// MissingPolicies implements ufs.MissingPolicies: it lists the values of Columns.Missing, the default first.
 func MissingPolicies() []string {
 	return []string{MissingMean, MissingError, MissingDropRow, MissingZero, MissingPairwise}
 }

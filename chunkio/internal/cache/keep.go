@@ -41,7 +41,7 @@ type Element struct{ Leaf, Index int }
 // Key identifies a row group by its file in the catalog and its index in the file.
 type Key struct{ File, Index int }
 
-// NewKeep implements chunkio.NewKeep.
+// NewKeep implements chunkio.NewKeep: it returns an empty Keep of at most limit bytes.
 func NewKeep(limit int64) *Keep {
 	return &Keep{limit: limit, groups: map[Key]*Group{}}
 }

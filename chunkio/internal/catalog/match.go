@@ -351,7 +351,8 @@ func sumNulls(a, b int64) int64 {
 	return a + b
 }
 
-// TypesAgree implements chunkio.TypesAgree.
+// TypesAgree implements chunkio.TypesAgree: it returns the common type of a column that has the types a and b in two
+// files, or in two statistics.
 func TypesAgree(a, b string) (typ string, ok bool) { return format.CommonType(a, b) }
 
 // dropKeyColumns marks the columns of a file that have the name of a partition key with NoColumn: some writers store a

@@ -22,7 +22,7 @@ func (s *textSource) Field(c Column) (Field, error) {
 	return Field{Node: labelNumber.Node(c.Name, false), Dict: []bool{true}}, nil
 }
 
-// Tasks implements Source.
+// Tasks implements Source: it returns a task for each target, which copies the labels of row group g to it.
 func (s *textSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
 	tasks := make([]Task, len(targets))
 	for i, c := range targets {

@@ -59,7 +59,8 @@ type ApplyReport struct {
 	Warnings []stream.Text
 }
 
-// ApplyColumns implements chunkio.Apply.
+// ApplyColumns implements chunkio.Apply: it writes the chosen columns of the inputs to a file or
+// a folder.
 func ApplyColumns(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt = opt.withDefaults()
 	if err := settings.CheckNullSpellings(opt.Texts); err != nil {

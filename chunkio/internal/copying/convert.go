@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ConvertInputs implements chunkio.Convert.
+// ConvertInputs implements chunkio.Convert: it writes the inputs with all columns to out as Parquet, like Apply.
 func ConvertInputs(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt.allColumns, opt.Columns, opt.Also = true, nil, nil
 	if stdin := opening.NewStdin(opt.Stdin); opt.Stdin != nil && stdin != opt.Stdin {

@@ -49,7 +49,7 @@ var formEndings = [][]string{{".parquet", ".pq", ".parq"}, {".arrow", ".ipc", ".
 
 func (f Form) fileEnding() string { return formEndings[f][0] }
 
-// FormatNames implements chunkio.FormatNames.
+// FormatNames implements chunkio.FormatNames: it returns the names of forms that [OutputForm] accepts.
 func FormatNames() []string { return []string{"parquet", "arrow", "csv"} }
 
 func formOfName(name string) (Form, bool) {
@@ -62,7 +62,8 @@ func formOfName(name string) (Form, bool) {
 	return FormParquet, false
 }
 
-// OutputForm implements chunkio.OutputForm.
+// OutputForm implements chunkio.OutputForm: it returns the form named by format or, if format is empty, by the ending
+// of out.
 func OutputForm(out, format string) (Form, error) {
 	form, named := formOfName(out)
 	ext := strings.ToLower(place.Ext(out))

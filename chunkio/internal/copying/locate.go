@@ -64,7 +64,7 @@ type Value struct {
 	Constant *string
 }
 
-// LocateColumns implements chunkio.Locate.
+// LocateColumns implements chunkio.Locate: it finds the columns that [Apply] would write, and returns the same errors.
 func LocateColumns(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
 	opt = opt.withDefaults()
 	access := opt.newInputAccess()

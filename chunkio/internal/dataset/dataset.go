@@ -51,7 +51,8 @@ type passes interface {
 // TableOf returns the table that the passes of a Dataset read.
 func TableOf(d *Dataset) *pipeline.Table { return d.table }
 
-// OpenInputs implements chunkio.Open.
+// OpenInputs implements chunkio.Open: it reads the footers of all inputs (see the package comment), one file at a time,
+// and matches their columns by name.
 func OpenInputs(ctx context.Context, inputs []string, opt settings.Options) (*Dataset, error) {
 	opt = settings.WithDefaults(opt)
 	if err := settings.Validate(opt); err != nil {
@@ -188,7 +189,8 @@ func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) er
 // Part identifies the plan and the shard that the Dataset reads. It is nil if there is no plan.
 func (d *Dataset) Part() *stream.Part { return d.table.Catalog.Part() }
 
-// SparseColumns returns Options.Sparse with the number of features.
+// SparseColumns returns the value of Options.Sparse, completed by the number of features, such as "x,500". It is "" for
+// dense rows.
 func (d *Dataset) SparseColumns() string { return d.table.Sparse.OptionText(d.table.Catalog.Leaves) }
 
 // ShardRows returns the rows of the shard that the Dataset reads, and the position of the first row of its Inputs,

@@ -233,7 +233,7 @@ func (s *short) Read(p []byte) (int, error) { return s.from.Read(p[:1+s.rng.IntN
 func TestBehindTheSample(t *testing.T) {
 	rows := strings.Repeat("1,2,,true\n", 200_000) // 2 MB
 	text := "a,b,n,t\n" + rows + "0.5,x,2026-01-31,maybe\n"
-	opt := Options{Exact: anyColumn, Text: func(column string) bool { return column == "b" || column == "t" }}
+	opt := Options{Exact: anyColumn, MayBeText: func(column string) bool { return column == "b" || column == "t" }}
 	_, table, err := taken(CSV, []byte(text), opt)
 	formattest.Must(t, err)
 	want := []named{{"a", Float}, {"b", Text}, {"n", Date}, {"t", Text}}

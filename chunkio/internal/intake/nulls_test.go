@@ -106,7 +106,7 @@ func TestTextBehindTheSample(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2\n", 300_000) + "?,3\n"
 	refuses(t, CSV, text, `line 300002: "?" is not a number`)
 	refuses(t, CSV, text, "where \"?\" stands for a missing value, give null-values ?")
-	_, table, err := taken(CSV, []byte(text), Options{Text: anyColumn})
+	_, table, err := taken(CSV, []byte(text), Options{MayBeText: anyColumn})
 	formattest.Must(t, err)
 	why := []string{table.Columns[0].Why, table.Columns[1].Why}
 	if want := []string{`text (line 300002: "?")`, ""}; !slices.Equal(why, want) || len(table.Doubts) != 1 {

@@ -141,7 +141,7 @@ func (o Options) guessDoubts(columns []Column) []stream.Text {
 	const shown = 3
 	var names []string
 	for _, c := range columns {
-		unused := o.Text != nil && o.Text(c.Name) && (o.Exact == nil || !o.Exact(c.Name))
+		unused := o.MayBeText != nil && o.MayBeText(c.Name) && (o.Exact == nil || !o.Exact(c.Name))
 		if c.Identifier && !unused {
 			names = append(names, c.Name)
 		}

@@ -161,7 +161,7 @@ func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wi
 	}
 	for j := range sample {
 		sampledKind, kind := sample[j].Kind, &seen.columns[j].Kind
-		if *kind == Text && sampledKind != Text && sampledKind != Unknown && nameCounts[sample[j].Name] == 1 && (opt.Text == nil || !opt.Text(sample[j].Name)) {
+		if *kind == Text && sampledKind != Text && sampledKind != Unknown && nameCounts[sample[j].Name] == 1 && (opt.MayBeText == nil || !opt.MayBeText(sample[j].Name)) {
 			if *kind = sampledKind; sampledKind.isWhole() {
 				*kind = Float
 			}

@@ -108,9 +108,9 @@ type Options struct {
 	// as texts. In other columns they become float64, because another file of the same input may contain fractions. Nil
 	// means that no column is exact.
 	Exact func(column string) bool
-	// Text reports whether a column may become text if a value is not a number. It may if its numbers are not
+	// MayBeText reports whether a column may become text if a value is not a number. It may if its numbers are not
 	// requested. Nil means no column.
-	Text func(column string) bool
+	MayBeText func(column string) bool
 	// Asked reports whether the numbers of a column are requested by name, even if they look like identifiers. Nil
 	// means no column.
 	Asked func(column string) bool

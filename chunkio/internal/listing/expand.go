@@ -351,7 +351,7 @@ func refuseDuplicates(paths []string) error {
 	return nil
 }
 
-// IsPlan implements chunkio.IsPlan.
+// IsPlan implements chunkio.IsPlan: it reports whether a name is the name of a plan file.
 func IsPlan(path string) bool {
 	name := strings.TrimSuffix(place.Base(path), planfile.Ending)
 	return name != "" && name != place.Base(path)

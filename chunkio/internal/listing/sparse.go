@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
 )
 
-// DefaultSparse implements chunkio.DefaultSparse.
+// DefaultSparse implements chunkio.DefaultSparse: it returns the default of Options.Sparse for inputs.
 func DefaultSparse(ctx context.Context, inputs []string, stdin io.Reader) string {
 	isSparse := func(f *formats.Format) bool { return f != nil && f.IsSparse() }
 	if slices.ContainsFunc(inputs, func(in string) bool { return isSparse(opening.FormatByName(in)) }) ||
@@ -69,7 +69,8 @@ func detectFileFormat(ctx context.Context, file string) *formats.Format {
 // maxListBytes limits the memory for a list whose first file shows the format.
 const maxListBytes = 64 << 20
 
-// SniffSparse implements chunkio.SniffSparse.
+// SniffSparse implements chunkio.SniffSparse: it returns the default of Options.Sparse according to the beginning of
+// the first input.
 func SniffSparse(ctx context.Context, inputs []string) string {
 	if len(inputs) == 0 {
 		return ""

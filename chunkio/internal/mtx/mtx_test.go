@@ -45,7 +45,7 @@ func parse(text io.Reader, limit int64) (*svm.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return table.Open(input{strings.NewReader("")}), nil
+	return table.OpenFrom(input{strings.NewReader("")}), nil
 }
 
 // matrix has the entries of a matrix by row and column, both from 1, and its number of rows.

@@ -59,12 +59,12 @@ func ParseMatrix(ctx context.Context, name string, text io.Reader, to svm.Spool,
 	case err != nil:
 		return nil, err
 	case word != nil:
-		return nil, p.errorf("%.40q follows after all %d entries", word, p.entries)
+		return nil, p.errAtLine("%.40q follows after all %d entries", word, p.entries)
 	}
 	return p.sorter.writeTable(ctx, p.rows, digest.Sum64())
 }
 
-func (p *parser) errorf(text string, args ...any) *stream.DataError {
+func (p *parser) errAtLine(text string, args ...any) *stream.DataError {
 	return stream.Dataf(p.name, "line %d: "+text, append([]any{p.words.Line()}, args...)...)
 }
 
@@ -78,7 +78,7 @@ func (p *parser) nextWord() ([]byte, error) {
 }
 
 func (p *parser) errRead(err error) error {
-	e := p.errorf("%w", err)
+	e := p.errAtLine("%w", err)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		e.Remedy = remedyCutOff
 	}
@@ -115,7 +115,7 @@ func (p *parser) parseHeader() error {
 		header[i] = strings.ToLower(string(word))
 	}
 	fault := func(word string, known ...string) error {
-		e := p.errorf("%q in the first line is not one of: %s", word, strings.Join(known, ", "))
+		e := p.errAtLine("%q in the first line is not one of: %s", word, strings.Join(known, ", "))
 		e.Remedy = stream.PlainText("the first line of Matrix Market is such as: " + Magic + " matrix coordinate real general")
 		return e
 	}
@@ -162,7 +162,7 @@ func (p *parser) parseSize() (err error) {
 		return err
 	}
 	if p.mirror != 0 && p.rows != p.columns {
-		return p.errorf("a symmetric matrix has %d rows and %d columns", p.rows, p.columns)
+		return p.errAtLine("a symmetric matrix has %d rows and %d columns", p.rows, p.columns)
 	}
 	if !p.isArray {
 		if p.entries, err = p.nextInteger("the number of entries", 0, p.rows*p.columns); err != nil {
@@ -184,9 +184,9 @@ func (p *parser) parseInteger(word []byte, what string, least, most int64) (int6
 	n, err := strconv.ParseInt(string(word), 10, 64)
 	switch {
 	case word == nil:
-		return 0, p.errorf("%s is missing", what)
+		return 0, p.errAtLine("%s is missing", what)
 	case err != nil || n < least || n > most:
-		return 0, p.errorf("%s, %.40q, is no whole number from %d to %d", what, word, least, most)
+		return 0, p.errAtLine("%s, %.40q, is no whole number from %d to %d", what, word, least, most)
 	}
 	return n, nil
 }
@@ -194,7 +194,7 @@ func (p *parser) parseInteger(word []byte, what string, least, most int64) (int6
 func (p *parser) endLine() error {
 	word, err := p.nextWord()
 	if err == nil && word != nil {
-		err = p.errorf("%.40q is one word too many in the line", word)
+		err = p.errAtLine("%.40q is one word too many in the line", word)
 	}
 	return err
 }
@@ -273,7 +273,7 @@ func (p *parser) parseArray(ctx context.Context) error {
 }
 
 func (p *parser) errCutOff(entries int64) error {
-	e := p.errorf("the text ends after %d entries, fewer than its matrix has", entries)
+	e := p.errAtLine("the text ends after %d entries, fewer than its matrix has", entries)
 	e.Remedy = remedyCutOff
 	return e
 }
@@ -284,7 +284,7 @@ func (p *parser) nextValue() (float64, error) {
 		return 0, err
 	}
 	if word == nil {
-		return 0, p.errorf("the value is missing")
+		return 0, p.errAtLine("the value is missing")
 	}
 	return p.parseValue(word)
 }
@@ -300,7 +300,7 @@ func (p *parser) parseValue(word []byte) (float64, error) {
 		}, word))
 	}
 	if !ok {
-		return 0, p.errorf("the value %.40q is no number", word)
+		return 0, p.errAtLine("the value %.40q is no number", word)
 	}
 	return value, nil
 }
@@ -308,7 +308,7 @@ func (p *parser) parseValue(word []byte) (float64, error) {
 // addEntry adds an entry, and the one that it implies on the other side of the diagonal.
 func (p *parser) addEntry(row, column int64, value float64) error {
 	if p.mirror < 0 && row == column && value != 0 {
-		return p.errorf("a skew-symmetric matrix has %v on its diagonal, in row %d", value, row)
+		return p.errAtLine("a skew-symmetric matrix has %v on its diagonal, in row %d", value, row)
 	}
 	if err := p.sorter.addEntry(entry{uint32(row - 1), uint32(column), value}); err != nil || p.mirror == 0 || row == column {
 		return err

@@ -75,7 +75,8 @@ func withoutSubjects(name func(int) ColumnName) func(int) ColumnName {
 	}
 }
 
-// MatchColumns implements chunkio.MatchColumns.
+// MatchColumns implements chunkio.MatchColumns: it is Match for features; a pattern that matches the name of a block
+// matches all its features.
 func MatchColumns(option string, patterns []string, columns []stream.Column) ([]bool, error) {
 	return MatchPatterns(option, patterns, len(columns), func(i int) ColumnName { return FeatureName(columns[i]) })
 }
@@ -102,7 +103,8 @@ func ParseColumnName(name string) (n ColumnName) {
 	return n
 }
 
-// MatchNames implements chunkio.Match.
+// MatchNames implements chunkio.Match: it reports for each of the flattened column names whether it matches any of the
+// patterns, by the rules of Options.Columns.
 func MatchNames(option string, patterns, names []string) ([]bool, error) {
 	return MatchPatterns(option, patterns, len(names), func(i int) ColumnName { return ParseColumnName(names[i]) })
 }

@@ -75,7 +75,8 @@ func sharedNames(left []stream.LeftOut) map[string]bool {
 	return names
 }
 
-// RefuseShared implements chunkio.RefuseShared.
+// RefuseShared implements chunkio.RefuseShared: it returns an [AmbiguousError] if an option names several of the
+// columns in left, else nil.
 func RefuseShared(option string, wanted []string, left []stream.LeftOut) error {
 	shared := sharedNames(left)
 	for _, name := range wanted {
@@ -115,7 +116,8 @@ func ErrAmbiguousSelection(path, name string) error {
 
 const sharedWarning, namedWarning = "several columns share a name and are left out", "is used as a feature though its name suggests otherwise"
 
-// WarnNames implements chunkio.WarnNames.
+// WarnNames implements chunkio.WarnNames: it warns of the columns that are left out only because they share their
+// names, and of features whose names suggest a label.
 func WarnNames(columns []stream.Column, left []stream.LeftOut) (warnings []stream.Text) {
 	const shown = 3
 	names := sharedNames(left)
@@ -143,7 +145,7 @@ func WarnNames(columns []stream.Column, left []stream.LeftOut) (warnings []strea
 	return warnings
 }
 
-// OfNames implements chunkio.OfNames.
+// OfNames implements chunkio.OfNames: it reports whether a warning is one of [WarnNames].
 func OfNames(warning stream.Text) bool {
 	s := warning.String()
 	return strings.Contains(s, sharedWarning) || strings.Contains(s, namedWarning)

@@ -161,7 +161,7 @@ func (a *Access) openSparse(ctx context.Context, in storage.Input, f *formats.Fo
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if table := t.tables[name]; table != nil {
-		return table.Open(in), nil
+		return table.OpenFrom(in), nil
 	}
 	text, err := NewDecompressor(name, NewSequentialReader(in), packing)
 	if err != nil {
@@ -191,5 +191,5 @@ func (t *TextTables) addTable(in storage.Input, opt scratch.Options, build func(
 		t.tables = map[string]*svm.Table{}
 	}
 	t.tables[in.Name()] = table
-	return table.Open(in), nil
+	return table.OpenFrom(in), nil
 }

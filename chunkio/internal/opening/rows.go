@@ -168,7 +168,7 @@ func (a *Access) convertRows(ctx context.Context, from intake.Input, memory int6
 	if a.GuessedFiles[from.Name] {
 		settled = &a.Texts.guessedHeader
 	}
-	opt := intake.Options{TextOptions: a.Options.Texts, Settled: settled, Exact: a.keepsIntegers, Text: a.mayBeText, Asked: a.RequestsNumbers, Identifier: a.Texts.isIdentifier, Mapped: a.isMapColumn, Threads: a.Options.Threads, Memory: memory}
+	opt := intake.Options{TextOptions: a.Options.Texts, Settled: settled, Exact: a.keepsIntegers, MayBeText: a.mayBeText, Asked: a.RequestsNumbers, Identifier: a.Texts.isIdentifier, Mapped: a.isMapColumn, Threads: a.Options.Threads, Memory: memory}
 	write, where := a.writeToScratch, " of scratch"
 	if a.WriteRows != nil {
 		write, where = a.WriteRows, " of Parquet"

@@ -34,7 +34,7 @@ type Stdin struct {
 	texts *TextTables  // contains the stored rows
 }
 
-// NewStdin implements chunkio.NewStdin.
+// NewStdin implements chunkio.NewStdin: it returns a Stdin that reads r.
 func NewStdin(r io.Reader) *Stdin {
 	if s, ok := r.(*Stdin); ok {
 		return s

@@ -38,7 +38,7 @@ func (a *Access) openTriples(ctx context.Context, opened format.File, in storage
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if table := t.tables[name]; table != nil {
-		return table.Open(in), nil
+		return table.OpenFrom(in), nil
 	}
 	r := tripleReader{path: name, next: t.triples.next, last: t.triples.last}
 	leaves, _ := naming.NameLeaves(opened.Leaves())

@@ -47,7 +47,7 @@ func readPlan(ctx context.Context, path string, opt storage.FetchOptions, read f
 	})
 }
 
-// ReadPlanHeader implements chunkio.ReadPlanHeader.
+// ReadPlanHeader implements chunkio.ReadPlanHeader: it reads the header of the plan file at path.
 func ReadPlanHeader(ctx context.Context, path string, opt storage.FetchOptions) (PlanHeader, error) {
 	var h PlanHeader
 	err := readPlan(ctx, path, opt, func(r *planfile.Reader) error {

@@ -75,7 +75,7 @@ func preloadRows(ctx context.Context, a *opening.Access, c *catalog.Catalog) err
 	return nil
 }
 
-// NoShards implements chunkio.NoShards.
+// NoShards implements chunkio.NoShards: it returns the error of a request for a shard of a plan without footers.
 func NoShards(plan string) error {
 	return stream.Usagef("%s has no footers, so it has no shards; complete it: plan {plan} %[1]s {o} OTHER%s", place.DisplayName(plan), planfile.Ending)
 }

@@ -373,7 +373,8 @@ func ErrUndecodable(c *catalog.Catalog, e Entry) error {
 	return err
 }
 
-// NoFeatures implements chunkio.NoFeatures.
+// NoFeatures implements chunkio.NoFeatures: it returns the error that all columns of a file are left out, with the
+// reasons for the first few columns.
 func NoFeatures(path string, leftOut []stream.LeftOut) error {
 	const shown = 5
 	var list []string

@@ -42,7 +42,8 @@ func (s *Sparse) RowEntries(leaves []format.Leaf) int64 {
 	return max(sparseRowGuess, most+most/2)
 }
 
-// OptionText returns Options.Sparse with the number of features, or "" for dense rows.
+// OptionText returns the value of Options.Sparse, completed by the number of features: "x,500" for "x". It is "" for
+// dense rows.
 func (s *Sparse) OptionText(leaves []format.Leaf) string {
 	switch {
 	case s == nil:

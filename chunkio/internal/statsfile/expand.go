@@ -21,7 +21,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ExpandStats implements chunkio.ExpandStats.
+// ExpandStats implements chunkio.ExpandStats: it replaces globs and folders among the arguments by the names of the
+// statistics files that they contain.
 func ExpandStats(ctx context.Context, args []string, opt storage.FetchOptions) ([]string, error) {
 	client := storage.NewClient(opt)
 	var paths []string

@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ReadStatsHeader implements chunkio.ReadStatsHeader.
+// ReadStatsHeader implements chunkio.ReadStatsHeader: it reads the header of the container at path.
 func ReadStatsHeader(ctx context.Context, path string, opt storage.FetchOptions) (StatsHeader, error) {
 	h, err := ReadStatsHead(ctx, path, nil, opt)
 	return h.Header, err
@@ -38,7 +38,8 @@ type StatsHead struct {
 // rawLists contains the undecoded lists of a header, which are often equal in many files.
 type rawLists struct{ columns, leftOut, decided []byte }
 
-// ReadStatsHead implements chunkio.ReadStatsHead.
+// ReadStatsHead implements chunkio.ReadStatsHead: it is ReadStatsHeader for callers that read many headers, and open
+// the containers later.
 func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt storage.FetchOptions) (StatsHead, error) {
 	file, size, err := openFileBeginning(ctx, path, opt)
 	if err != nil {
@@ -189,7 +190,7 @@ func (read objectInPlace) ReadAt(b []byte, at int64) (int, error) {
 
 func (objectInPlace) Close() error { return nil }
 
-// FindStatsHeader implements chunkio.FindStatsHeader.
+// FindStatsHeader implements chunkio.FindStatsHeader: it is ReadStatsHeader for a file that may not exist.
 func FindStatsHeader(ctx context.Context, path string, opt storage.FetchOptions) (h StatsHeader, found bool, err error) {
 	head, err := ReadStatsHead(ctx, path, nil, opt)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotExist) {

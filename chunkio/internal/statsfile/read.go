@@ -47,7 +47,7 @@ type statsExtent struct {
 	length, checksum uint64 // of the uncompressed bytes
 }
 
-// IsStats implements chunkio.IsStats.
+// IsStats implements chunkio.IsStats: it reports whether the file at path begins like a statistics container.
 func IsStats(ctx context.Context, path string, opt storage.FetchOptions) bool {
 	head := make([]byte, len(statsMagic))
 	if place.IsURL(path) {
@@ -91,14 +91,15 @@ func isStatsObject(ctx context.Context, path string, opt storage.FetchOptions, h
 	return client.Read(ctx, o, head, 0) == nil && string(head) == statsMagic
 }
 
-// OpenStats implements chunkio.OpenStats.
+// OpenStats implements chunkio.OpenStats: it opens the container at path and verifies it.
 func OpenStats(ctx context.Context, path string, opt storage.FetchOptions) (*StatsReader, error) {
 	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
 		return readStats(ctx, path, file, size, opt.Memory)
 	})
 }
 
-// OpenStatsAs implements chunkio.OpenStatsAs.
+// OpenStatsAs implements chunkio.OpenStatsAs: it opens the container at path whose header was read before
+// (ReadStatsHead), and uses head.Header without decoding it again; head.Check detects a replaced file.
 func OpenStatsAs(ctx context.Context, path string, head StatsHead, opt storage.FetchOptions) (*StatsReader, error) {
 	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
 		s := &StatsReader{Header: head.Header, path: path, file: file, headerCheck: head.Check, headerKnown: true}
@@ -133,7 +134,8 @@ func openStats(ctx context.Context, path string, opt storage.FetchOptions, read 
 	return nil, errStats(path, err)
 }
 
-// DamagedStats implements chunkio.DamagedStats.
+// DamagedStats implements chunkio.DamagedStats: it returns the error, with a remedy, of a container at path whose
+// contents are wrong even if its checksums are right.
 func DamagedStats(path, format string, args ...any) error {
 	return errStats(path, stream.Errorf(format, args...))
 }

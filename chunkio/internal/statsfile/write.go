@@ -69,7 +69,8 @@ type Section struct {
 	Body io.WriterTo
 }
 
-// WriteStats implements chunkio.WriteStats.
+// WriteStats implements chunkio.WriteStats: it writes a container to path, a file or an object, which appears there
+// only once it is complete.
 func WriteStats(ctx context.Context, path string, h StatsHeader, sections ...Section) error {
 	f, err := atomicfile.Create(ctx, path)
 	if err != nil {

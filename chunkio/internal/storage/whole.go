@@ -74,7 +74,7 @@ func FetchFile(ctx context.Context, path string, opt FetchOptions) (Fetched, err
 		space.Shrink(o.Size)
 		return nil, opt.errNoRoom(l.PublicName(), space.Dir(), err)
 	}
-	copied := &downloadedObject{spool, space, o.Size}
+	copied := &downloadedObject{spool: spool, space: space, size: o.Size}
 	to := &stickyWriter{w: spool}
 	if err = client.Download(ctx, o, to); err == nil {
 		_, err = spool.Seek(0, io.SeekStart)
@@ -90,16 +90,25 @@ func FetchFile(ctx context.Context, path string, opt FetchOptions) (Fetched, err
 }
 
 type downloadedObject struct {
-	*atomicfile.Spool
+	spool *atomicfile.Spool
 	space *scratch.Space
 	size  int64
 }
+
+// Read implements io.Reader.
+func (d *downloadedObject) Read(p []byte) (int, error) { return d.spool.Read(p) }
+
+// ReadAt implements io.ReaderAt.
+func (d *downloadedObject) ReadAt(p []byte, at int64) (int, error) { return d.spool.ReadAt(p, at) }
+
+// Stat implements Fetched.
+func (d *downloadedObject) Stat() (fs.FileInfo, error) { return d.spool.Stat() }
 
 // Close removes the copy.
 func (d *downloadedObject) Close() error {
 	d.space.Shrink(d.size)
 	d.size = 0
-	return d.Spool.Close()
+	return d.spool.Close()
 }
 
 // stickyWriter keeps the error of a writer, to distinguish a full disk from an object that cannot be read.
@@ -137,7 +146,8 @@ func ErrFetch(path string, err error, remedy stream.Text) error {
 	return &stream.DataError{Path: place.DisplayName(path), RowGroup: -1, Row: -1, Err: err, Remedy: remedy}
 }
 
-// ReadAll implements chunkio.ReadAll.
+// ReadAll implements chunkio.ReadAll: it returns the contents of the file or object at path, like [ReadWhole], if the
+// memory has room for them.
 func ReadAll(ctx context.Context, path string, opt FetchOptions, remedy stream.Text) (text []byte, err error) {
 	err = ReadWhole(ctx, path, opt, remedy, func(r io.Reader) (err error) {
 		text, err = opt.readWithin(path, r)

@@ -60,8 +60,8 @@ type File struct {
 	in format.Input
 }
 
-// Open returns a File of the table, which was read from the input in. Closing the file closes the input.
-func (t *Table) Open(in format.Input) *File { return &File{t, in} }
+// OpenFrom returns a File of the table, which was read from the input in. Closing the file closes the input.
+func (t *Table) OpenFrom(in format.Input) *File { return &File{t, in} }
 
 // Input returns the input from which the text was read.
 func (f *File) Input() format.Input { return f.in }

@@ -38,7 +38,7 @@ func parse(text io.Reader) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Open(input{strings.NewReader("")}), nil
+	return t.OpenFrom(input{strings.NewReader("")}), nil
 }
 
 // row is a row of a text.

@@ -64,7 +64,8 @@ func (o WriteOptions) withDefaults(d int) WriteOptions {
 	return o
 }
 
-// WriteParquet implements chunkio.WriteParquet.
+// WriteParquet implements chunkio.WriteParquet: it writes all rows of src to the file or object at path, which appears
+// only once it is complete.
 func WriteParquet(ctx context.Context, path string, src stream.Source, opt WriteOptions) error {
 	out, err := atomicfile.Create(ctx, path)
 	if err != nil {

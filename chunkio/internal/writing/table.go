@@ -21,7 +21,7 @@ type TableColumn struct {
 	Values any
 }
 
-// WriteTable implements chunkio.WriteTable.
+// WriteTable implements chunkio.WriteTable: it writes a table from memory to w, as Parquet with one row group.
 func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 	var fields schema.FieldList
 	writes := make([]func(*writer.Chunk) error, len(columns))

@@ -137,7 +137,7 @@ func (s *blockRun) chooseBlockLayer(ctx context.Context) (engine.EndReason, erro
 		if end != engine.NotEnded {
 			return end, nil
 		}
-		if gain := s.blockGainShare(i); s.opt.MinGain > 0 && gain < s.opt.MinGain {
+		if gain := s.shareOfTotalGain(i); s.opt.MinGain > 0 && gain < s.opt.MinGain {
 			if turn == 0 {
 				return engine.NotEnded, stream.Usagef("{min-gain} %v: nothing gains as much; the first gains %.2g", s.opt.MinGain, gain)
 			}
@@ -182,8 +182,8 @@ func (s *blockRun) bestBlock() (first int, ties []int, end engine.EndReason) {
 	return first, ties, engine.NotEnded
 }
 
-func (s *blockRun) blockGainShare(i int) float64 {
-	gain, whole := s.blocks.blockGains[i]*s.blocks.scoreUnit(), s.opt.TargetSquares
+func (s *blockRun) shareOfTotalGain(block int) float64 {
+	gain, whole := s.blocks.blockGains[block]*s.blocks.scoreUnit(), s.opt.TargetSquares
 	if whole == 0 { // the target is the data itself
 		whole = s.recorder.Total / s.blocks.engine.GUnit
 	}

@@ -164,8 +164,8 @@ func (s *sparseBlock) addProduct(acc, v, shift []float64, sum float64) float64 {
 // groupsPerTask is the number of groups whose sums a worker computes in one pass over the entries.
 const groupsPerTask = 64
 
-// AddGroupProducts adds Σ w z x′ to row j of acc for each group j, summed over the rows x′ with their weights w. z is
-// the sum of the entries of x′ that belong to features of the group.
+// addGroupProducts adds the sum of w·z·x to row j of acc for each group j, over the rows x with their weights w. z is the
+// sum of the entries of x that belong to features of the group.
 func (s *sparseBlock) addGroupProducts(workers int, acc []float64, groups []int, count int) {
 	kernel.Each(workers, tasks.TaskCount(count, groupsPerTask), func(task int) {
 		lo, hi := tasks.TaskRange(task, groupsPerTask, count)

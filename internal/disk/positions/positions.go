@@ -30,16 +30,16 @@ const maxPositions = 1 << 31
 
 // WriteTo writes the binary form of r. It implements io.WriterTo.
 func (r *Record) WriteTo(w io.Writer) (int64, error) {
-	return words.WriteState(w, func(v *words.Visitor) { r.visitWords(v, r) })
+	return words.WriteState(w, func(v *words.Visitor) { r.encodeOrDecode(v, r) })
 }
 
 // ReadFrom replaces r by the record that WriteTo wrote for the same numbers of columns. It reads no further than the
 // end of the record. If it fails, r is unchanged.
 func (r *Record) ReadFrom(from io.Reader) (int64, error) {
-	return words.ReplaceState(r, from, (*Record).visitWords)
+	return words.ReplaceState(r, from, (*Record).encodeOrDecode)
 }
 
-func (r *Record) visitWords(v *words.Visitor, old *Record) {
+func (r *Record) encodeOrDecode(v *words.Visitor, old *Record) {
 	if v.Reads() {
 		*r = *New(len(old.Columns), len(old.LeftOut))
 	}

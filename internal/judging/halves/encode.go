@@ -20,16 +20,16 @@ func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
-	return words.WriteState(w, func(v *words.Visitor) { s.visitWords(v, s) })
+	return words.WriteState(w, func(v *words.Visitor) { s.encodeOrDecode(v, s) })
 }
 
 // ReadFrom replaces the waiting rows by the rows that WriteTo of a Splitter with equally many columns and shards wrote.
 // It reads no further than the end of this form. If it fails, s is unchanged.
 func (s *Splitter) ReadFrom(r io.Reader) (int64, error) {
-	return words.ReplaceState(s, r, (*Splitter).visitWords)
+	return words.ReplaceState(s, r, (*Splitter).encodeOrDecode)
 }
 
-func (s *Splitter) visitWords(v *words.Visitor, old *Splitter) {
+func (s *Splitter) encodeOrDecode(v *words.Visitor, old *Splitter) {
 	if v.Reads() {
 		*s = *old
 		s.shards = make([]shard, len(old.shards))
@@ -42,11 +42,11 @@ func (s *Splitter) visitWords(v *words.Visitor, old *Splitter) {
 	for h := range s.shards {
 		t := &s.shards[h]
 		t.adder = old.shards[h].adder
-		t.visitWords(v, s.d)
+		t.encodeOrDecode(v, s.d)
 	}
 }
 
-func (t *shard) visitWords(v *words.Visitor, d int) {
+func (t *shard) encodeOrDecode(v *words.Visitor, d int) {
 	words.Count(v, "number of rows", &t.rows, stripRows-1)
 	v.Flag("whether they have weights", &t.weighted)
 	if t.rows == 0 || v.Err() != nil {

@@ -33,16 +33,16 @@ const (
 // hash 0 for them.
 func (f *Facts) WriteTo(w io.Writer) (int64, error) {
 	f.markUniqueHashes()
-	return words.WriteState(w, func(v *words.Visitor) { f.visitWords(v, f) })
+	return words.WriteState(w, func(v *words.Visitor) { f.encodeOrDecode(v, f) })
 }
 
 // ReadFrom replaces f by the facts that WriteTo wrote for the same number of columns. It reads no further than the end
 // of these. If it fails, f is unchanged.
 func (f *Facts) ReadFrom(r io.Reader) (int64, error) {
-	return words.ReplaceState(f, r, (*Facts).visitWords)
+	return words.ReplaceState(f, r, (*Facts).encodeOrDecode)
 }
 
-func (f *Facts) visitWords(v *words.Visitor, old *Facts) {
+func (f *Facts) encodeOrDecode(v *words.Visitor, old *Facts) {
 	v.Magic(magic, "facts about columns")
 	d, labelled := v.Length("number of columns", len(f.columns), maxColumns), f.label != nil
 	if d != len(old.columns) {
@@ -62,7 +62,7 @@ func (f *Facts) visitWords(v *words.Visitor, old *Facts) {
 			f.label.threads = old.label.threads
 		}
 	}
-	f.label.visitWords(v)
+	f.label.encodeOrDecode(v)
 }
 
 func (f *Facts) visitColumn(v *words.Visitor, c *column, j, d int) {
@@ -88,7 +88,7 @@ func (f *Facts) visitColumn(v *words.Visitor, c *column, j, d int) {
 		}
 	}
 	if n > 0 {
-		c.distinct.visitWords(v, n-1)
+		c.distinct.encodeOrDecode(v, n-1)
 	}
 	if c.distinct != nil && (c.isNotID || f.tooManyIDs) || f.candidates > maxSketched {
 		v.Fail("an unexpected sketch")
@@ -103,7 +103,7 @@ func (f *Facts) visitColumn(v *words.Visitor, c *column, j, d int) {
 	if f.ends == nil {
 		f.ends = make([]columnEnds, min(d, maxEndColumns))
 	}
-	f.ends[j].visitWords(v)
+	f.ends[j].encodeOrDecode(v)
 }
 
 func flagsOf(one, two bool) (flags int) {
@@ -116,7 +116,7 @@ func flagsOf(one, two bool) (flags int) {
 	return flags
 }
 
-func (s *distinctSketch) visitWords(v *words.Visitor, n int) {
+func (s *distinctSketch) encodeOrDecode(v *words.Visitor, n int) {
 	v.Expect(1 + 2*n)
 	words.Count(v, "values", &s.seen, math.MaxInt64)
 	if v.Reads() && n > 0 {
@@ -130,7 +130,7 @@ func (s *distinctSketch) visitWords(v *words.Visitor, n int) {
 	}
 }
 
-func (l *label) visitWords(v *words.Visitor) {
+func (l *label) encodeOrDecode(v *words.Visitor) {
 	d, flags := len(l.pairs), flagsOf(l.tooManyClasses, l.codes)
 	words.Count(v, "flags", &flags, 3)
 	n := v.Length("classes", len(l.values), maxClasses)

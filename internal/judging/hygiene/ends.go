@@ -174,7 +174,7 @@ func isFill(x float64) bool {
 	return len(digits) > 1 && strings.Trim(digits, "9.") == ""
 }
 
-func (e *columnEnds) visitWords(v *words.Visitor) {
+func (e *columnEnds) encodeOrDecode(v *words.Visitor) {
 	v.Expect(9)
 	words.Count(v, "values at ends", &e.seen, words.MostRows)
 	for _, to := range []*extremeValue{&e.low, &e.high} {

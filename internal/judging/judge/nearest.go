@@ -51,7 +51,7 @@ func NearestAccuracy(team *kernel.Team, x kernel.Matrix[float64], classes []int3
 			right[from+r] = shareOfNearest(products[r*n:][:n], squares, classes, from+r)
 		})
 	}
-	return sum(right) / float64(n)
+	return sumValues(right) / float64(n)
 }
 
 // shareOfNearest returns the share of rows with the class of row i among the other rows that are nearest to row i.

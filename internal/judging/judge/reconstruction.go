@@ -33,7 +33,7 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 		residuals[j] = kernel.Dot(col, col)
 	})
 	whole := append([]float64(nil), residuals...)
-	total := sum(residuals)
+	total := sumValues(residuals)
 	v := multiplySelectedColumns(team, x, chosen)
 	curve := make([]float64, k)
 	for from := 0; from < k; from += stripColumns {
@@ -67,7 +67,7 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 			case total-total != 0:
 				curve[r] = math.NaN()
 			case total > 0:
-				curve[r] = sum(residuals) / total
+				curve[r] = sumValues(residuals) / total
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func multiplySelectedColumns(team *kernel.Team, x kernel.Matrix[float64], chosen
 	return v
 }
 
-func sum(x []float64) (s float64) {
+func sumValues(x []float64) (s float64) {
 	for _, v := range x {
 		s += v
 	}

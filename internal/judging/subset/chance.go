@@ -189,7 +189,7 @@ func (c *Choice) comparePermuted(ctx context.Context, out *Chance) error {
 			offset += about
 		}
 	}
-	dims, total := int(c.Rows-1), sum(squares)
+	dims, total := int(c.Rows-1), sumValues(squares)
 	most, err := c.permutedMaximum(ctx, out, squares, keys, offset)
 	if err != nil {
 		return err
@@ -249,7 +249,7 @@ func (c *Choice) hasCorrelations(squares []float64) bool {
 func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []float64, keys []uint64, offset float64) (float64, error) {
 	dims := int(c.Rows - 1)
 	if c.D > maxColumnsDrawn {
-		n, total := newNullModel(squares, float64(dims)), sum(squares)
+		n, total := newNullModel(squares, float64(dims)), sumValues(squares)
 		explained := n.greedyExplained(out.K)
 		out.Permuted = (offset + explained) / (offset + total)
 		// The error of the approximation is a few percent of the excess over random columns.
@@ -315,7 +315,7 @@ func (n *nullModel) greedyExplained(k int) (explained float64) {
 
 // meanAndDeviation returns the mean and the standard deviation, with divisor len(x) − 1.
 func meanAndDeviation(x []float64) (mean, deviation float64) {
-	mean = sum(x) / float64(len(x))
+	mean = sumValues(x) / float64(len(x))
 	for _, v := range x {
 		deviation += (v - mean) * (v - mean)
 	}

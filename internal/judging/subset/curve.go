@@ -60,7 +60,7 @@ func newCurve(g *gram.Matrix, limit, threads int, mean []float64, weight float64
 		}
 	}
 	copy(c.residualSquares, c.squares)
-	c.Total = sum(c.residualSquares)
+	c.Total = sumValues(c.residualSquares)
 	return c
 }
 
@@ -80,7 +80,7 @@ func (c *Curve) TakeColumn(p int) {
 	t, pivot := len(c.Pivot), c.residualSquares[p]
 	c.isTaken[p] = true
 	if pivot <= dependentShare*c.squares[p] {
-		c.Pivot, c.Left = append(c.Pivot, 0), append(c.Left, sum(c.residualSquares))
+		c.Pivot, c.Left = append(c.Pivot, 0), append(c.Left, sumValues(c.residualSquares))
 		c.residualSquares[p] = 0
 		return
 	}
@@ -101,7 +101,7 @@ func (c *Curve) TakeColumn(p int) {
 	})
 	c.factor[p*c.capacity+t] = root
 	c.residualSquares[p] = 0
-	c.Pivot, c.Left = append(c.Pivot, pivot), append(c.Left, sum(c.residualSquares))
+	c.Pivot, c.Left = append(c.Pivot, pivot), append(c.Left, sumValues(c.residualSquares))
 }
 
 // ExplainedShare returns the share of ‖X‖² that the columns taken so far explain, or 1 if ‖X‖ = 0.
@@ -168,7 +168,7 @@ func explainedByDual(g *gram.Matrix, chosen []int, threads int) float64 {
 	return min(max(share/total, 0), 1)
 }
 
-func sum(x []float64) float64 {
+func sumValues(x []float64) float64 {
 	s := 0.0
 	for _, v := range x {
 		s += v

@@ -46,7 +46,7 @@ func newNullModel(squares []float64, dims float64) *nullModel {
 			for j < len(n.squares) && (j-i < least || n.squares[i]-n.squares[j] <= alikeTolerance*n.squares[i]) {
 				j++
 			}
-			n.groups = append(n.groups, group{sum(n.squares[i:j]) / float64(j-i), float64(j - i)})
+			n.groups = append(n.groups, group{sumValues(n.squares[i:j]) / float64(j-i), float64(j - i)})
 			i = j
 		}
 		if len(n.groups) <= maxGroups {

@@ -56,7 +56,7 @@ func standardize(x *mat.Dense) {
 	n, d := x.Dims()
 	for j := range d {
 		col := mat.Col(nil, j, x)
-		mean, squares := sum(col)/float64(n), 0.0
+		mean, squares := sumValues(col)/float64(n), 0.0
 		for i := range col {
 			col[i] -= mean
 			squares += col[i] * col[i]

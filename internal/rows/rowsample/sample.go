@@ -68,7 +68,7 @@ func (s Sample) WriteTo(w io.Writer) (int64, error) {
 		h.positions, h.starts = append(h.positions, r.Position), append(h.starts, r.Start)
 	}
 	return words.WriteState(w, func(v *words.Visitor) {
-		h.visitWords(v, nil)
+		h.encodeOrDecode(v, nil)
 		for _, r := range rows {
 			h.visitRow(v, r.Values)
 		}
@@ -95,11 +95,11 @@ type sampleHead struct {
 // readHead reads the head. It calls the function fits, which must return an error if there is too little memory for the
 // sample. It allocates memory only as data are read, so that a damaged head cannot exhaust the memory.
 func readHead(v *words.Visitor, fits func(rows, d int) error) (h sampleHead) {
-	h.visitWords(v, fits)
+	h.encodeOrDecode(v, fits)
 	return h
 }
 
-func (h *sampleHead) visitWords(v *words.Visitor, fits func(rows, d int) error) {
+func (h *sampleHead) encodeOrDecode(v *words.Visitor, fits func(rows, d int) error) {
 	v.Magic(magic, "sample of rows")
 	words.Count(v, "number of columns", &h.d, maxColumns)
 	v.Word(&h.seed)

@@ -5,15 +5,18 @@ import "github.com/ufs-stream/ufs-stream/stream"
 // Scratch keeps scratch files in memory. It overwrites a record with invalid numbers as soon as the user of the record
 // may no longer read it.
 type Scratch struct {
-	stream.InMemory
-	Open int // number of files that are not closed
+	memory stream.InMemory
+	Open   int // number of files that are not closed
 	// Next, if not nil, is called for every record of a file. If it returns an error, the pass fails with that error.
 	Next func(file string) error
 }
 
+// Reserve implements stream.Scratch.
+func (s *Scratch) Reserve(total int64) error { return s.memory.Reserve(total) }
+
 // Make implements stream.Scratch.
 func (s *Scratch) Make(name string, total int64, record int) (stream.ScratchFile, error) {
-	f, err := s.InMemory.Make(name, total, record)
+	f, err := s.memory.Make(name, total, record)
 	s.Open++
 	return &file{f, s, name}, err
 }

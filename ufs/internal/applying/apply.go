@@ -26,7 +26,8 @@ type ApplyRequest struct {
 	Hooks     request.Hooks
 }
 
-// ApplySelection implements ufs.Apply.
+// ApplySelection implements ufs.Apply: it writes the selected columns of the input, with their original types and
+// values.
 func ApplySelection(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	var report chunkio.ApplyReport
 	if err := checkDataOutput("apply", a.Output); err != nil {
@@ -53,7 +54,7 @@ func asInterrupted(err error) error {
 	return err
 }
 
-// LocateColumns implements ufs.Locate.
+// LocateColumns implements ufs.Locate: it finds the positions in the input of the columns that [Apply] would write.
 func LocateColumns(ctx context.Context, a ApplyRequest) (located *chunkio.Located, err error) {
 	err = a.findColumns(ctx, func(_ *request.Request, opt chunkio.ApplyOptions) error {
 		located, err = chunkio.Locate(ctx, a.Input.Paths, opt)

@@ -20,7 +20,7 @@ type ConvertRequest struct {
 	Hooks  request.Hooks
 }
 
-// ConvertInput implements ufs.Convert.
+// ConvertInput implements ufs.Convert: it writes the input, of any format, as Parquet with all its columns.
 func ConvertInput(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
 	q := request.Request{Input: c.Input, Columns: request.Columns{UnionByName: c.Union}, Limits: c.Limits, Hooks: c.Hooks}
 	var report chunkio.ApplyReport

@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
-// InspectInput implements ufs.Inspect.
+// InspectInput implements ufs.Inspect: it lists every column of the input.
 func InspectInput(ctx context.Context, q request.Request, scan bool) (*result.Inspection, error) {
 	if err := request.RefuseInputAsOutput(ctx, &q); err != nil {
 		return nil, err

@@ -42,7 +42,8 @@ func ErrForLimit(q *request.Request, err error) error {
 // selections and headers of statistics are smaller.
 const smallDocumentBytes = 4 << 20
 
-// ReadWithin implements ufs.Within.
+// ReadWithin implements ufs.Within: it calls read with the number of bytes that remain for reading under the memory
+// limit of the process.
 func ReadWithin(limit int64, read func(room int64) error) error {
 	if limit == 0 {
 		return read(0)

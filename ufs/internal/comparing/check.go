@@ -43,7 +43,7 @@ type CheckRequest struct {
 // more: 0.09 to 0.5 for 600 rows of basehock with 4,862 words.
 const DefaultTolerance = 0.1
 
-// CheckSelection implements ufs.Check.
+// CheckSelection implements ufs.Check: it decides from statistics alone whether a selection is still good for new data.
 func CheckSelection(ctx context.Context, o CheckRequest) (*result.Verdict, error) {
 	c := &checker{CheckRequest: o}
 	if c.Methods == nil {

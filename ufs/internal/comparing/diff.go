@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
-// CompareSelections implements ufs.Diff.
+// CompareSelections implements ufs.Diff: it compares two selections by the names of their features.
 func CompareSelections(before, after *stream.Selection) *result.Difference {
 	d := &result.Difference{
 		Schema: result.DifferenceSchema, Old: newSide(before), New: newSide(after),

@@ -63,7 +63,7 @@ const (
 	defaultResamples  = 5
 )
 
-// JudgeSelections implements ufs.Eval.
+// JudgeSelections implements ufs.Eval: it judges selections, and compares them with baselines.
 func JudgeSelections(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	begin := time.Now()
 	e := &evaluator{EvalRequest: o, request: request.Request{
@@ -206,7 +206,7 @@ func (e *evaluator) settleProtocol() error {
 	return stream.Usagef("{protocol} %s: want %s%s", e.Protocol, strings.Join(names, ", "), suggest.DidYouMean(e.Protocol, names))
 }
 
-// EvalProtocols implements ufs.EvalProtocols.
+// EvalProtocols implements ufs.EvalProtocols: it lists the values of EvalRequest.Protocol, the default first.
 func EvalProtocols() []string {
 	var names []string
 	for _, p := range judge.Protocols() {
@@ -215,7 +215,8 @@ func EvalProtocols() []string {
 	return names
 }
 
-// EvalBaselines implements ufs.EvalBaselines.
+// EvalBaselines implements ufs.EvalBaselines: it lists the names that EvalRequest.Baselines allows, without the name
+// "none".
 func EvalBaselines() []string { return judge.Baselines() }
 
 // Check finds errors of the request that do not depend on the input, before any selection is read.

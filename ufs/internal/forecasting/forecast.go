@@ -47,7 +47,7 @@ type Forecast struct {
 // scaleOfSample is the value of Forecast.Scale if a sample of the rows will determine the scale.
 const scaleOfSample = "auto"
 
-// ForecastSelection implements ufs.Plan.
+// ForecastSelection implements ufs.Plan: it describes the steps and cost of Select, and reads nothing but footers.
 func ForecastSelection(ctx context.Context, q request.Request) (*Forecast, error) {
 	attempts, err := settled.NewAttempts(ctx, q)
 	if err != nil {

@@ -30,7 +30,7 @@ type ExplainRequest struct {
 // nearestShown is the number of features that Relations.Nearest lists.
 const nearestShown = 5
 
-// ExplainSelection implements ufs.Explain.
+// ExplainSelection implements ufs.Explain: it explains columns of a selection from the selection alone.
 func ExplainSelection(ctx context.Context, o ExplainRequest) (*result.Explanation, error) {
 	s := o.Selection
 	switch {

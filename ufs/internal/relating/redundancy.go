@@ -27,7 +27,7 @@ type RedundancyRequest struct {
 	MaxEigen, Proportion float64
 }
 
-// FindRedundancy implements ufs.Redundancy.
+// FindRedundancy implements ufs.Redundancy: it finds columns of the input, or of its statistics, that are alike.
 func FindRedundancy(ctx context.Context, o RedundancyRequest) (*result.Redundant, error) {
 	switch {
 	case o.Threshold != 0 && !(o.Threshold > 0 && o.Threshold < 1):

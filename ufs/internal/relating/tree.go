@@ -32,7 +32,7 @@ type FeatureTree struct {
 // Encode writes the tree as JSON.
 func (t *FeatureTree) Encode(w io.Writer) error { return t.tree.Encode(w, t.Features) }
 
-// BuildTree implements ufs.Tree.
+// BuildTree implements ufs.Tree: it makes a tree of groups over the features of the input.
 func BuildTree(ctx context.Context, q request.Request) (*FeatureTree, error) {
 	if q.Choice.Method == "" {
 		if q.Choice.Methods == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
-// WritePlan implements ufs.WritePlan.
+// WritePlan implements ufs.WritePlan: it writes the plan file q.Output, which fixes the work of a Scan.
 func WritePlan(ctx context.Context, q request.Request) (*result.Planned, error) {
 	if err := request.RefuseExclusion(&q, "plan"); err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ type ScanRequest struct {
 	Profile string
 }
 
-// ScanInput implements ufs.Scan.
+// ScanInput implements ufs.Scan: it gathers mergeable statistics of the input, or of a shard, into a file.
 func ScanInput(ctx context.Context, q ScanRequest) (done *result.Gathered, err error) {
 	r, piece, err := q.newScanRun(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ func openPassCheckpoint(t *Trial) error {
 	if n := r.CountStates("pass"); n > 0 {
 		t.run.Sayf("continuing from %s after pass %d of the selection", folder.Path(), n)
 	}
-	t.Checkpoint = resume.Numbers{Run: r}
+	t.Checkpoint = resume.NewNumbers(r)
 	return nil
 }
 

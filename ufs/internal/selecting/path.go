@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
-// SolvePath implements ufs.Path.
+// SolvePath implements ufs.Path: it solves many settings after gathering statistics once.
 func SolvePath(ctx context.Context, q request.Request) (*result.Paths, error) {
 	attempts, err := settled.NewAttempts(ctx, q)
 	if err != nil {
@@ -48,7 +48,7 @@ func SolvePath(ctx context.Context, q request.Request) (*result.Paths, error) {
 	return nil, stream.Usagef("path: method %s has no curve over k and no weights to vary; %s have", r.Bound.Name, list)
 }
 
-// HasCurve implements ufs.HasCurve.
+// HasCurve implements ufs.HasCurve: it reports whether Path returns a curve over k for the request, not a grid.
 func HasCurve(ctx context.Context, q request.Request) bool {
 	attempts, err := settled.NewAttempts(ctx, q)
 	if err != nil {

@@ -95,7 +95,7 @@ func (c *checkpoint) CloseFolder(ctx context.Context, err error) error {
 	return err
 }
 
-// ForgetProgress implements ufs.Forget.
+// ForgetProgress implements ufs.Forget: it removes the checkpoint of a request's run.
 func ForgetProgress(q request.Request) error {
 	return resume.Forget(CheckpointFolder(&q), ResumeOptions(&q, q.Checkpoint.Folder == request.AutoCheckpoint))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// RecordedRequest implements ufs.RecordedRequest.
+// RecordedRequest implements ufs.RecordedRequest: it returns the request that a selection records.
 func RecordedRequest(s *stream.Selection, list []method.Spec) (request.Request, error) {
 	if s == nil {
 		return request.Request{}, stream.Usagef("no selection given")
@@ -92,7 +92,7 @@ func ResolveFiles(options method.Settings, resolve func(name string) (string, er
 	return nil
 }
 
-// ReadSelection implements ufs.ReadSelection.
+// ReadSelection implements ufs.ReadSelection: it reads a Selection from a JSON file or object.
 func ReadSelection(ctx context.Context, path string, opt chunkio.FetchOptions) (*stream.Selection, error) {
 	all, err := ReadSelections(ctx, []string{path}, opt)
 	if err != nil {
@@ -101,7 +101,7 @@ func ReadSelection(ctx context.Context, path string, opt chunkio.FetchOptions) (
 	return all[0], nil
 }
 
-// ReadSelections implements ufs.ReadSelections.
+// ReadSelections implements ufs.ReadSelections: it reads several selections like ReadSelection.
 func ReadSelections(ctx context.Context, paths []string, opt chunkio.FetchOptions) (all []*stream.Selection, err error) {
 	err = budget.ReadWithin(opt.Memory, func(room int64) error {
 		opt.Memory = room
