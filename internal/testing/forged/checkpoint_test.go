@@ -3,6 +3,7 @@ package forged_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
-	"github.com/ufs-stream/ufs-stream/internal/testing/forged"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -34,7 +34,7 @@ func (c *endingContext) Err() error {
 	return context.Canceled
 }
 
-// TestForgedCheckpoint: a run that finds its checkpoint empty, cut, of another version or forged names the file
+// TestForgedCheckpoint: a run that finds its checkpoint empty, cut or changed in a byte names the file
 // and advises to remove it, and continues once that is done.
 func TestForgedCheckpoint(t *testing.T) {
 	dir := t.TempDir()
@@ -89,15 +89,10 @@ func TestForgedCheckpoint(t *testing.T) {
 	for path, text := range sound {
 		try(path, "empty", nil)
 		try(path, "cut", text[:len(text)/2])
-		newer := bytes.Clone(text)
-		newer[8]++
-		try(path, "of another version", newer)
-		must.Do(t, os.WriteFile(path, text, 0o600))
-		n := 0
-		for what, f := range must.Get(forged.Open(path))(t).Variants() {
-			if n++; n%307 == 0 {
-				try(path, what, f.Bytes())
-			}
+		for at := 0; at < len(text); at += 1 + len(text)/40 {
+			changed := bytes.Clone(text)
+			changed[at] ^= 1 << (at % 8)
+			try(path, fmt.Sprintf("with another byte %d", at), changed)
 		}
 		must.Do(t, os.WriteFile(path, nil, 0o600))
 		must.Do(t, os.Remove(path))

@@ -50,6 +50,7 @@ func SolvePath(ctx context.Context, q request.Request) (*result.Paths, error) {
 
 // HasCurve implements ufs.HasCurve: it reports whether Path returns a curve over k for the request, not a grid.
 func HasCurve(ctx context.Context, q request.Request) bool {
+	q.Input.Stdin = nil // the run reads standard input, and nothing before it
 	attempts, err := settled.NewAttempts(ctx, q)
 	if err != nil {
 		return false
