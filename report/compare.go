@@ -29,8 +29,7 @@ type compareView struct {
 	Drift   []driftView
 }
 
-// comparisonRow is the row of one selection in the comparison. Explained is a share of a quantity, whose name is in the
-// field Of.
+// comparisonRow is the row of one selection in the comparison. Explained is a share of the quantity that Of names.
 type comparisonRow struct {
 	ID, Name, Method, K          string
 	Size, Rule, Explained, Of    string
@@ -78,7 +77,7 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 	if len(curves) > 0 {
 		v.Curve = &curves[0]
 	}
-	h, shared := overlapHeat(selections, names)
+	h, shared := newOverlapHeatMap(selections, names)
 	v.Overlap = h.tableView()
 	for r, row := range shared {
 		for c, n := range row {
@@ -106,8 +105,8 @@ func newComparisonRow(s pageSelection, line int) comparisonRow {
 	return row
 }
 
-// drawSparkline draws the explained share over k for a table cell, in the colour of the selection's line in the error
-// chart. line is the index of that line. The result is empty if the shares are unknown.
+// drawSparkline draws the explained share over the number of features for a table cell, in the colour of the
+// selection's line in the error chart. line is the index of that line. The result is empty if the shares are unknown.
 func drawSparkline(s *stream.Selection, line int) template.HTML {
 	const width, height = 72, 18
 	points := []drawing.Point{{X: 0, Y: height}}

@@ -93,8 +93,8 @@ func newRankTableView(list []pageSelection) *rankTableView {
 	return v
 }
 
-// earlyScore returns 1 for the first of k ranks. It falls linearly to 1/k for the last rank.
-func earlyScore(rank, k int) float64 { return 1 - float64(rank-1)/float64(k) }
+// earlyScore returns 1 for the first of the given number of ranks. It falls linearly to 1/ranks for the last rank.
+func earlyScore(rank, ranks int) float64 { return 1 - float64(rank-1)/float64(ranks) }
 
 // featureGroup is a chosen feature and the features that it represents, the best explained first. A feature that was
 // not chosen is represented by its nearest chosen feature.
@@ -103,8 +103,7 @@ type featureGroup struct {
 	members []stream.ColumnReport
 }
 
-// featureGroups returns the groups in the order of the ranking, or nil if the document does not record nearest
-// features.
+// featureGroups returns the groups in the order of the ranking, or nil if s does not record nearest features.
 func featureGroups(s *stream.Selection) []featureGroup {
 	groups := make([]featureGroup, len(s.Selected))
 	at := make(map[string]int, len(groups))
@@ -159,7 +158,7 @@ func jaccardIndex(a, b *stream.Selection) (index float64, both int) {
 	return float64(both) / float64(all), both
 }
 
-func overlapHeat(list []*stream.Selection, names []string) (*heatMap, [][]int) {
+func newOverlapHeatMap(list []*stream.Selection, names []string) (*heatMap, [][]int) {
 	h := &heatMap{
 		title: "Overlap of the selections (Jaccard index)", slug: "overlap", rowHead: "selection", columnHead: "selection",
 		rows: names, columns: names, marked: [2]int{-1, -1},

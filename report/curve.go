@@ -40,10 +40,11 @@ func errorChart(s *stream.Selection) *describedChart {
 	return errorCurve(s, x, y)
 }
 
-// errorCurve draws the error over k, from k = 0, at which the error is 1 by definition. It marks the number of features
-// that the selection recommends, or the elbow if the selection does not recommend a number.
+// errorCurve draws the error y over the number x of features, from 0 features, for which the error is 1 by definition.
+// It marks the number of features that the selection recommends, or the elbow if the selection does not recommend a
+// number.
 func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
-	what := chosenNoun(s)
+	what := groupOrFeature(s)
 	if x[0] > 0 {
 		x, y = append([]float64{0}, x...), append([]float64{1}, y...)
 	}
@@ -143,8 +144,8 @@ func convergenceChart(s *stream.Selection) *describedChart {
 	return c
 }
 
-// objectiveIsError reports whether the objective after each iteration equals the error over k. This is the case for the
-// greedy methods, which add one feature in each iteration.
+// objectiveIsError reports whether the objective after iteration k is the error of the first k features. This is the
+// case for the greedy methods, which add one feature in each iteration.
 func objectiveIsError(s *stream.Selection) bool {
 	if len(s.Objective) != len(s.Selected)+1 {
 		return false

@@ -67,7 +67,7 @@ func driftViews(list []pageSelection) []driftView {
 }
 
 // inputsKey identifies the data of a selection by the fingerprints and rows of its files. A path replaces a missing
-// fingerprint.
+// one.
 func inputsKey(s *stream.Selection) string {
 	var b strings.Builder
 	for _, in := range s.Inputs {

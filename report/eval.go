@@ -55,8 +55,8 @@ func presentMeasures(e *stream.Evaluation) []evaluationMeasure {
 	return list
 }
 
-// evaluationChart draws measure m over k, with one line for each name of a result. It returns nil if every name has
-// results for a single k only.
+// evaluationChart draws measure m over the number k of features, with one line for each name of a result. It returns
+// nil if every name has results for a single k only.
 func evaluationChart(e *stream.Evaluation, m evaluationMeasure) *Chart {
 	c := &Chart{Title: m.name + " over the number of features", XLabel: "features", YLabel: m.name, WholeX: true}
 	at := map[string]int{}

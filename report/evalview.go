@@ -29,7 +29,7 @@ type evalRow struct {
 
 type estimateView struct{ Mean, Std string }
 
-func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
+func (v *sectionView) fillFromEvaluation(e *stream.Evaluation) (err error) {
 	v.Lead = fmt.Sprintf("%s judged by clustering", countNoun(len(e.Results), "result"))
 	if e.Protocol != "" {
 		v.Lead += ", protocol " + drawing.TruncateText(e.Protocol, 40)
@@ -54,7 +54,7 @@ func (v *sectionView) fillEvaluation(e *stream.Evaluation) (err error) {
 	if e.Sampled {
 		note = "a sample"
 	}
-	v.Run = append(v.Run, fact{"Rows used", rowsText(e.Rows, e.RowsUsed), note})
+	v.Run = append(v.Run, fact{"Rows used", usedRowsText(e.Rows, e.RowsUsed), note})
 	if e.Timing.Wall > 0 {
 		v.Run = append(v.Run, fact{"Elapsed", durationText(e.Timing.Wall), ""})
 	}

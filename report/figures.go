@@ -56,7 +56,7 @@ func (p Page) Figures() []Figure {
 		if c := combinedErrorChart(list); c != nil && c.Drawable() {
 			add("selections", c.slug, c.Chart)
 		}
-		if h, _ := overlapHeat(selections, names); h.isSmallEnough() {
+		if h, _ := newOverlapHeatMap(selections, names); h.isSmallEnough() {
 			add("selections", h.slug, h)
 		}
 	}

@@ -22,8 +22,9 @@ type heatMap struct {
 	markedLabel         string
 }
 
-// agreementHeat makes a heat map of the settings of a grid. The rows are values of α, the columns values of γ or β. A
-// cell shows how far the selection of a setting agrees with the selections of neighbouring settings.
+// agreementHeat makes a heat map of a grid, which has a selection for each setting of the method's weights. The rows
+// are values of α, the columns values of γ or β. A cell shows how far the selection of a setting agrees with the
+// selections of neighbouring settings.
 func agreementHeat(g *stream.Grid) *heatMap {
 	alpha, second := gridWeights(g)
 	h := &heatMap{
@@ -55,8 +56,7 @@ func gridCellCount(g *stream.Grid) int {
 	return len(alpha) * len(second)
 }
 
-// gridWeights returns the values of α and of the second weight, ascending. For methods without α, alpha contains only
-// one NaN.
+// gridWeights returns the values of the weight α and of the second weight (β or γ), ascending; without α one NaN.
 func gridWeights(g *stream.Grid) (alpha, second []float64) {
 	for _, s := range g.Settings {
 		alpha, second = append(alpha, float64(s.Alpha)), append(second, secondWeight(s))
@@ -83,8 +83,8 @@ func sortedDistinct(list []float64) []float64 {
 	return slices.CompactFunc(list, func(a, b float64) bool { return a == b || a != a && b != b })
 }
 
-func indexOnAxis(axis []float64, v float64) int {
-	return slices.IndexFunc(axis, func(x float64) bool { return x == v || x != x && v != v })
+func indexOnAxis(axis []float64, value float64) int {
+	return slices.IndexFunc(axis, func(x float64) bool { return x == value || x != x && value != value })
 }
 
 func weightText(v float64) string {
@@ -104,8 +104,8 @@ func (h *heatMap) SizeInPoints() (width, height float64) {
 	return float64(max(420, heatLeft+30+cellWidth*len(h.columns))), float64(70 + heatBottom + cellHeight*len(h.rows))
 }
 
-// maxHeatArea bounds the area of a heat map in a file, in square points. Drawing a PNG needs 28 bytes of memory per
-// square point.
+// maxHeatArea bounds the area of a heat map in a file, in square points. A PNG needs 28 bytes of memory for each of
+// them.
 const maxHeatArea = 4e6
 
 func (h *heatMap) isSmallEnough() bool {
@@ -151,9 +151,9 @@ func (h *heatMap) PaintInto(to drawing.Canvas, body drawing.Frame) error {
 	return nil
 }
 
-// agreementCurve draws the mean agreement of neighbouring settings over k: one line for all pairs of neighbours, and
-// one line for the pairs that include the recommended setting. The first k features of a ranking in the grid count as
-// the selection of k features.
+// agreementCurve draws the mean agreement of neighbouring settings over the number k of features: one line for all
+// pairs of neighbours, and one line for the pairs that include the recommended setting. The first k features of a
+// ranking in the grid count as the selection of k features.
 func agreementCurve(g *stream.Grid) *describedChart {
 	pairs := neighbouringPairs(g)
 	if len(pairs) == 0 {
@@ -182,7 +182,7 @@ func agreementCurve(g *stream.Grid) *describedChart {
 	for i := range best {
 		best[i] /= float64(recommendedPairs) // NaN if there are no such pairs
 	}
-	x, what := countingNumbers(longest), gridNoun(g)+"s"
+	x, what := countingNumbers(longest), groupOrFeatureOfGrid(g)+"s"
 	c := &describedChart{slug: "agreement-over-k", label: "Line chart: how far neighbouring settings agree, over the number of " + what + ".", Chart: Chart{
 		Title: g.Method + ": agreement of neighbouring settings over k", XLabel: what + " k", YLabel: "Jaccard index", WholeX: true,
 		Series: []Series{{Name: "all neighbours, mean", X: x, Y: mean}},
@@ -238,7 +238,7 @@ func selectionOfCurve(c *stream.Curve) *stream.Selection {
 	return s
 }
 
-// settingsView is the table of the settings of a grid.
+// settingsView is the table of a grid, with a row for each setting of the method's weights.
 type settingsView struct {
 	Alpha  bool
 	Second string // the letter of the second weight

@@ -9,8 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// errorMeasure names the quantity of which a selection's errors are shares. Only shares of the same quantity are
-// comparable.
+// errorMeasure names the quantity of which a selection's errors are shares. Only shares of one quantity are comparable.
 func errorMeasure(s *stream.Selection) string {
 	if of := reconstructionTarget(s); of != "" {
 		return of
@@ -34,8 +33,7 @@ func briefErrorMeasure(s *stream.Selection) string {
 	return ""
 }
 
-// reconstructionTarget names the quantity that a selection reconstructs. It is empty if the selection reconstructs the
-// data itself.
+// reconstructionTarget names the quantity that a selection reconstructs. It is empty if that is the data itself.
 func reconstructionTarget(s *stream.Selection) string {
 	switch t := recordedOption(s, "target"); {
 	case t == "" || t == "smooth" && recordedOption(s, "smooth") == "0":

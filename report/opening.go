@@ -82,13 +82,13 @@ func sizeSentences(s *stream.Selection) []string {
 	case z.k <= 0:
 		return nil
 	case z.why != "":
-		sentence := fmt.Sprintf("Worth keeping: %s: %s", countNoun(z.k, chosenNoun(s)), strings.TrimSuffix(drawing.TruncateText(z.why, 400), "."))
+		sentence := fmt.Sprintf("Worth keeping: %s: %s", countNoun(z.k, groupOrFeature(s)), strings.TrimSuffix(drawing.TruncateText(z.why, 400), "."))
 		if n := s.Size; isFinite(n.Next) && isFinite(n.Noise) && n.Noise > 0 {
 			sentence += fmt.Sprintf("; of greedy's features each one after these adds at most %s, and noise %s", percentText(float64(n.Next)), percentText(float64(n.Noise)))
 		}
 		return []string{sentence + "."}
 	case z.k >= len(s.Selected) || !isFinite(s.Selected[z.k-1].Error):
-		return []string{fmt.Sprintf("The curve bends at %s.", countNoun(z.k, chosenNoun(s)))}
+		return []string{fmt.Sprintf("The curve bends at %s.", countNoun(z.k, groupOrFeature(s)))}
 	}
 	most := 0.0
 	for i := z.k; i < len(s.Selected); i++ {
@@ -104,7 +104,7 @@ func sizeSentences(s *stream.Selection) []string {
 	if z.k == 1 {
 		verb = "explains"
 	}
-	return []string{fmt.Sprintf("%s %s, which %s %s; from then on each adds at most %s.", bends, countNoun(z.k, chosenNoun(s)), verb, percentText(1-float64(s.Selected[z.k-1].Error)), percentText(most))}
+	return []string{fmt.Sprintf("%s %s, which %s %s; from then on each adds at most %s.", bends, countNoun(z.k, groupOrFeature(s)), verb, percentText(1-float64(s.Selected[z.k-1].Error)), percentText(most))}
 }
 
 func trustSentences(s *stream.Selection) []string {

@@ -65,7 +65,7 @@ func (p Page) WriteHTML(w io.Writer) error {
 	v.Style, v.Script = template.CSS(styleCSS), template.JS(scriptJS)
 	// The policy allows only this style and script, and no style attributes, event attributes or loads. So even a value
 	// that was not escaped could not do harm.
-	v.Policy = "default-src 'none'; img-src data:; style-src " + cspHash(styleCSS) + "; script-src " + cspHash(scriptJS) +
+	v.Policy = "default-src 'none'; img-src data:; style-src " + contentPolicyHash(styleCSS) + "; script-src " + contentPolicyHash(scriptJS) +
 		"; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
 	var b bytes.Buffer
 	if err := t.Execute(&b, v); err != nil {
@@ -75,7 +75,7 @@ func (p Page) WriteHTML(w io.Writer) error {
 	return err
 }
 
-func cspHash(s string) string {
+func contentPolicyHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

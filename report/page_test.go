@@ -148,7 +148,7 @@ func TestPageLoadsNothing(t *testing.T) {
 		}
 	}
 	for _, text := range []string{styleCSS, scriptJS} {
-		if !strings.Contains(html, ">"+text+"</") || !strings.Contains(html, strings.ReplaceAll(template.HTMLEscapeString(cspHash(text)), "+", "&#43;")) {
+		if !strings.Contains(html, ">"+text+"</") || !strings.Contains(html, strings.ReplaceAll(template.HTMLEscapeString(contentPolicyHash(text)), "+", "&#43;")) {
 			t.Error("style or script is not in the page as its hash in the policy says")
 		}
 	}

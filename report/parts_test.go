@@ -145,7 +145,7 @@ func TestOverlap(t *testing.T) {
 	for _, n := range (Page{Documents: docs}).selectionsShown() {
 		list = append(list, n.Selection)
 	}
-	h, shared := overlapHeat(list, []string{"a.json", "b/a.json", "c"})
+	h, shared := newOverlapHeatMap(list, []string{"a.json", "b/a.json", "c"})
 	want := [][]float64{{1, 0.25, 0}, {0.25, 1, 0}, {0, 0, 1}}
 	for i := range want {
 		if !slices.Equal(h.cell[i], want[i]) {

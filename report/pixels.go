@@ -96,11 +96,11 @@ func (p *pixelImage) meanRange() (lo, hi float64) {
 	return lo, hi
 }
 
-func (p *pixelImage) meanImage(leftOut color.NRGBA) *image.NRGBA {
+func (p *pixelImage) meanImage(leftOutColour color.NRGBA) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, p.cols, p.rows))
 	lo, hi := p.meanRange()
 	for i, v := range p.mean {
-		c := leftOut
+		c := leftOutColour
 		if !math.IsNaN(v) {
 			g := uint8(128)
 			if hi > lo {

@@ -26,8 +26,7 @@ type Document struct {
 	Evaluation *stream.Evaluation
 }
 
-// Read reads a document of any kind, according to its schema. It reports bad content as a *[stream.DataError] with
-// the file name.
+// Read reads a document of any kind, according to its schema. Its error for bad content is a *[stream.DataError].
 func Read(name string, r io.Reader) (*Document, error) {
 	var b []byte
 	var err error
@@ -64,8 +63,7 @@ func Read(name string, r io.Reader) (*Document, error) {
 	return d, nil
 }
 
-// Unread makes the error for a file that could not be read. If err already names the file or a remedy, Unread returns
-// err unchanged.
+// Unread makes the error for a file that could not be read. It is err itself if that names the file or a remedy.
 func Unread(name string, err error) error {
 	switch at := (*fs.PathError)(nil); {
 	case errors.As(err, new(*stream.DataError)), errors.As(err, new(*stream.UsageError)), errors.As(err, new(*stream.MemoryError)),
@@ -164,7 +162,7 @@ func (d *Document) checkContents() error {
 	return nil
 }
 
-func (d *Document) kindName() string {
+func (d *Document) documentKind() string {
 	switch {
 	case d.Selection != nil:
 		return "selection"

@@ -9,39 +9,39 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (v *sectionView) addRun(r *stream.Selection) {
+func (v *sectionView) addRunFacts(selection *stream.Selection) {
 	add := func(name, value, note string) { v.Run = append(v.Run, fact{name, value, note}) }
-	add("Method", r.Method, drawing.TruncateText(r.Why, 400))
-	if r.Version != "" { // older curves and grids have no version
-		add("Version", r.Version, "")
+	add("Method", selection.Method, drawing.TruncateText(selection.Why, 400))
+	if selection.Version != "" { // older curves and grids have no version
+		add("Version", selection.Version, "")
 	}
-	add("Seed", fmt.Sprint(r.Seed), "")
-	add("Rows used", rowsText(r.Rows, r.RowsUsed), "")
-	add("Features", countText(int64(r.Features)), "")
-	add("Passes over the data", countText(int64(r.Passes)), "")
-	add("Reading", durationText(r.Timing.Read), "busy")
-	add("Accumulating", durationText(r.Timing.Accumulate), "busy")
-	add("Solving", durationText(r.Timing.Solve), "busy")
-	add("Elapsed", durationText(r.Timing.Wall), "the others overlap")
+	add("Seed", fmt.Sprint(selection.Seed), "")
+	add("Rows used", usedRowsText(selection.Rows, selection.RowsUsed), "")
+	add("Features", countText(int64(selection.Features)), "")
+	add("Passes over the data", countText(int64(selection.Passes)), "")
+	add("Reading", durationText(selection.Timing.Read), "busy")
+	add("Accumulating", durationText(selection.Timing.Accumulate), "busy")
+	add("Solving", durationText(selection.Timing.Solve), "busy")
+	add("Elapsed", durationText(selection.Timing.Wall), "the others overlap")
 	limit := ""
-	if r.Memory.Limit > 0 {
-		limit = "limit " + bytesText(r.Memory.Limit)
+	if selection.Memory.Limit > 0 {
+		limit = "limit " + bytesText(selection.Memory.Limit)
 	}
-	add("Peak memory", bytesText(r.Memory.PeakRSS), limit)
-	if r.Transfer != nil {
-		v.Run = append(v.Run, transferFact(r.Transfer))
+	add("Peak memory", bytesText(selection.Memory.PeakRSS), limit)
+	if selection.Transfer != nil {
+		v.Run = append(v.Run, transferFact(selection.Transfer))
 	}
-	if r.Memory.Scratch > 0 {
-		add("Scratch space", bytesText(r.Memory.Scratch), "")
+	if selection.Memory.Scratch > 0 {
+		add("Scratch space", bytesText(selection.Memory.Scratch), "")
 	}
-	for _, k := range slices.Sorted(maps.Keys(r.Options)) {
+	for _, k := range slices.Sorted(maps.Keys(selection.Options)) {
 		name := k
 		if v.spell != nil {
 			name = v.spell(k)
 		}
-		v.Options = append(v.Options, fact{Name: name, Value: optionValueText(r.Options[k])})
+		v.Options = append(v.Options, fact{Name: name, Value: optionValueText(selection.Options[k])})
 	}
-	v.Warnings, v.Inputs = newListView(stream.WarningsBySeverity(r.Warnings), maxWarnings, identity), newListView(r.Inputs, maxInputs, newInputView)
+	v.Warnings, v.Inputs = newListView(stream.WarningsBySeverity(selection.Warnings), maxWarnings, identity), newListView(selection.Inputs, maxInputs, newInputView)
 }
 
 func transferFact(t *stream.Transfer) fact {
@@ -66,8 +66,8 @@ func optionValueText(x any) string {
 	return drawing.TruncateText(fmt.Sprint(x), 400)
 }
 
-func (v *sectionView) fillSelection(s *stream.Selection, judged string) (err error) {
-	v.addRun(s)
+func (v *sectionView) fillFromSelection(s *stream.Selection, judged string) (err error) {
+	v.addRunFacts(s)
 	state := "yes"
 	if !s.Converged {
 		state = "no"
@@ -93,9 +93,9 @@ func (v *sectionView) fillSelection(s *stream.Selection, judged string) (err err
 	return err
 }
 
-func (v *sectionView) fillCurve(c *stream.Curve) (err error) {
+func (v *sectionView) fillFromCurve(c *stream.Curve) (err error) {
 	ranking := selectionOfCurve(c)
-	v.addRun(ranking)
+	v.addRunFacts(ranking)
 	v.Lead = fmt.Sprintf("%s: error over 1 to %s from %s rows", c.Method, chosenCountText(ranking), countText(c.RowsUsed))
 	v.Opening, v.Chosen = newOpening(ranking, ""), newChosenView(ranking)
 	v.Facts = []fact{{"Method", drawing.TruncateText(c.Method, 60), ""}, {"Rows", countText(c.RowsUsed), ""}, {"Elapsed", durationText(c.Timing.Wall), ""}}
@@ -104,13 +104,13 @@ func (v *sectionView) fillCurve(c *stream.Curve) (err error) {
 	return err
 }
 
-func (v *sectionView) fillGrid(g *stream.Grid) (err error) {
-	v.addRun(&stream.Selection{Method: g.Method, Version: g.Version, Seed: g.Seed, Rows: g.Rows, RowsUsed: g.RowsUsed, Features: g.Features,
+func (v *sectionView) fillFromGrid(g *stream.Grid) (err error) {
+	v.addRunFacts(&stream.Selection{Method: g.Method, Version: g.Version, Seed: g.Seed, Rows: g.Rows, RowsUsed: g.RowsUsed, Features: g.Features,
 		Passes: g.Passes, Options: g.Options, Warnings: g.Warnings, Inputs: g.Inputs, Timing: g.Timing, Memory: g.Memory, Transfer: g.Transfer})
-	what := gridNoun(g) + "s"
+	what := groupOrFeatureOfGrid(g) + "s"
 	each := fmt.Sprintf("%s of %s features each", countText(int64(g.K)), countText(int64(g.Features)))
 	if g.Members != nil { // a budget may permit fewer
-		each = fmt.Sprintf("up to %s of %s features each", countNoun(g.K, gridNoun(g)), countText(int64(g.Features)))
+		each = fmt.Sprintf("up to %s of %s features each", countNoun(g.K, groupOrFeatureOfGrid(g)), countText(int64(g.Features)))
 	}
 	v.Lead = fmt.Sprintf("%s: %s, %s", g.Method, countNoun(len(g.Settings), "setting"), each)
 	v.Facts = []fact{{"Settings", countText(int64(len(g.Settings))), ""}}

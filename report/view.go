@@ -53,7 +53,7 @@ type sectionView struct {
 	Inputs   listView[inputView]
 	LeftOut  listView[leftOutView]
 	Mask     *maskView
-	Curves   []chartView // charts of the error, of the scores, and of measures over k
+	Curves   []chartView // charts of the error, the scores and measures over the number of features
 	Ranking  *rankingView
 	Groups   *groupsView
 	Alike    *correlationsView
@@ -174,7 +174,7 @@ func (p Page) buildView() (*pageView, error) {
 	v := &pageView{Title: "Feature selection report", Version: p.Version}
 	kinds := map[string]int{}
 	for i := range p.Documents {
-		kinds[p.Documents[i].kindName()]++
+		kinds[p.Documents[i].documentKind()]++
 	}
 	list := p.selectionsShown()
 	names := p.documentNames()
@@ -221,14 +221,14 @@ func (p Page) selectionsShown() []pageSelection {
 }
 
 func (d *Document) buildSection(id, name, judged string, spell stream.Spelling) (*sectionView, error) {
-	v := &sectionView{ID: id, Name: name, File: d.Name, Kind: d.kindName(), spell: spell}
+	v := &sectionView{ID: id, Name: name, File: d.Name, Kind: d.documentKind(), spell: spell}
 	switch {
 	case d.Selection != nil:
-		return v, v.fillSelection(d.Selection, judged)
+		return v, v.fillFromSelection(d.Selection, judged)
 	case d.Curve != nil:
-		return v, v.fillCurve(d.Curve)
+		return v, v.fillFromCurve(d.Curve)
 	case d.Grid != nil:
-		return v, v.fillGrid(d.Grid)
+		return v, v.fillFromGrid(d.Grid)
 	}
-	return v, v.fillEvaluation(d.Evaluation)
+	return v, v.fillFromEvaluation(d.Evaluation)
 }

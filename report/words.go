@@ -53,14 +53,14 @@ func countNoun(n int, what string) string {
 	return countText(int64(n)) + " " + what
 }
 
-func chosenNoun(s *stream.Selection) string {
+func groupOrFeature(s *stream.Selection) string {
 	if s.HasGroups() {
 		return "group"
 	}
 	return "feature"
 }
 
-func gridNoun(g *stream.Grid) string {
+func groupOrFeatureOfGrid(g *stream.Grid) string {
 	if g.Members != nil {
 		return "group"
 	}
@@ -99,7 +99,7 @@ func durationText(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 }
 
-func rowsText(rows, used int64) string {
+func usedRowsText(rows, used int64) string {
 	if rows == used {
 		return countText(rows)
 	}

@@ -25,7 +25,7 @@ func Apply(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	return applying.ApplySelection(ctx, a)
 }
 
-// Locate finds the positions in the input of the columns that [Apply] would write. It reads only footers.
+// Locate finds the positions in the input of the columns that [Apply] would write. Of the files it reads only footers.
 func Locate(ctx context.Context, a ApplyRequest) (located *chunkio.Located, err error) {
 	return applying.LocateColumns(ctx, a)
 }

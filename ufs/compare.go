@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
-// DefaultTolerance is the share of a fresh selection's explained variance that an old selection may lose.
+// DefaultTolerance is the share of a fresh selection's explained variance that an old selection may fail to explain.
 const DefaultTolerance = comparing.DefaultTolerance
 
 // The versions of the JSON forms of Difference and Verdict.
@@ -33,7 +33,7 @@ type (
 	Difference = result.Difference
 	// DataShift lists the differences between the data of the old and the new selection.
 	DataShift = result.DataShift
-	// Side summarises one of the selections.
+	// Side summarises one of the two selections that Diff compares.
 	Side = result.Side
 	// Change is a feature of only one of the two selections, with the report of the other selection on this feature.
 	Change = result.Change

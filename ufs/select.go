@@ -29,7 +29,7 @@ type (
 	Request = request.Request
 	// Input names the data, and the places from which it may be read.
 	Input = request.Input
-	// Columns chooses the columns that become features, and how they do.
+	// Columns chooses the columns that become features, and how they are converted.
 	Columns = request.Columns
 	// Choice names the method, and the features that it may and must select.
 	Choice = request.Choice
@@ -37,7 +37,7 @@ type (
 	Limits = request.Limits
 	// Checkpoint keeps the progress of a long run.
 	Checkpoint = request.Checkpoint
-	// Hooks receive events of a run while it works.
+	// Hooks are functions that receive events of a run while it works, such as its progress.
 	Hooks = request.Hooks
 	// Progress describes a step of a run.
 	Progress = request.Progress
@@ -75,20 +75,20 @@ func Select(ctx context.Context, q Request) (*stream.Selection, error) {
 	return selecting.SelectByRequest(ctx, q)
 }
 
-// Path solves many settings after gathering statistics once. For a method whose options have several values, it solves
-// every combination of these values. For a method whose selections are nested, it returns the error for each k. Its
-// errors are the errors of Select; a *stream.UnconvergedError comes with Paths.
+// Path selects features for many settings of the method after gathering statistics once. For a method whose options
+// have several values, it solves every combination of these values. For a method whose selections are nested, it
+// returns the error for each k. Its errors are the errors of Select; a *stream.UnconvergedError comes with Paths.
 func Path(ctx context.Context, q Request) (*Paths, error) {
 	return selecting.SolvePath(ctx, q)
 }
 
-// HasCurve reports whether Path returns a curve over k for the request, not a grid. The result is false for a request
-// that Path refuses.
+// HasCurve reports whether Path returns a curve (the error for each number k of features), not a grid (a selection for
+// each setting of the method). The result is false for a request that Path refuses.
 func HasCurve(ctx context.Context, q Request) bool {
 	return selecting.HasCurve(ctx, q)
 }
 
-// Forget removes the checkpoint of a request's run. Call it once the result is safe.
+// Forget removes the checkpoint (the saved progress) of the run of a request. Call it once the result is safe.
 func Forget(q Request) error {
 	return settled.ForgetProgress(q)
 }
@@ -104,8 +104,8 @@ func Bound(memory int64) (restore func()) {
 	return budget.BoundMemory(memory)
 }
 
-// Within calls read with the number of bytes that remain for reading under the memory limit of the process. A memory
-// error of read is restated in terms of limit. If limit is 0, there is no limit, and room is 0.
+// Within calls read with room, the number of bytes that remain for reading if the process may use limit bytes of
+// memory. A memory error of read is restated in terms of limit. If limit is 0, there is no limit, and room is 0.
 func Within(limit int64, read func(room int64) error) error {
 	return budget.ReadWithin(limit, read)
 }

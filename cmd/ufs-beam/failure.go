@@ -42,13 +42,13 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("ufs-beam failed with exit code %d: %s", f.code, f.text)
 }
 
-// ExitsWith implements the interface of package exit.
+// ExitsWith returns the exit code of the failure, by which package exit ends the program.
 func (f *failure) ExitsWith() int { return f.code }
 
 var failureText = regexp.MustCompile(`ufs-beam failed with exit code (\d+): (.*)`)
 
-func findFailure(runner error) *failure {
-	match := failureText.FindStringSubmatch(runner.Error())
+func findFailure(runnerError error) *failure {
+	match := failureText.FindStringSubmatch(runnerError.Error())
 	if match == nil {
 		return nil
 	}

@@ -18,8 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// job holds the settings that a worker needs. They are passed as part of the pipeline, because a worker only has Beam's
-// flags.
+// job holds the settings that a worker needs. They are part of the pipeline, because a worker only has Beam's flags.
 type job struct {
 	Plan   string // the plan file: absolute, or a URL
 	Shards int
@@ -94,7 +93,7 @@ func (j *job) makePathsAbsolute() error {
 	return nil
 }
 
-// partName returns the file name of one shard's part. Each round has a folder of its own, so that its parts can also be
+// partName returns the file name of one shard's part. Each round has its own folder, so that its parts can also be
 // merged by hand.
 func (j *job) partName(r round, shard int) string {
 	return place.JoinBelow(j.Parts, string(r)+"/"+numberedName("part", shard, j.Shards))
@@ -136,7 +135,7 @@ func makeParentFolder(file string) error {
 	return nil
 }
 
-func (j *job) requestLimits() ufs.Request {
+func (j *job) newLimitedRequest() ufs.Request {
 	return ufs.Request{
 		Input:  ufs.Input{Allow: j.Allow},
 		Limits: ufs.Limits{Threads: j.Threads, Memory: j.Memory, TempDir: j.TempDir, MaxScratch: j.MaxScratch},
@@ -144,8 +143,8 @@ func (j *job) requestLimits() ufs.Request {
 	}
 }
 
-// maxRemovals is the number of objects that are removed at the same time. A store needs about 50 ms for each, and there
-// may be 10,000.
+// maxRemovals is the number of objects that are removed at the same time. A store needs about 50 ms for each of up to
+// 10,000.
 const maxRemovals = 16
 
 // removeParts removes all files that the job made except its output. It does not remove other files in the folders.

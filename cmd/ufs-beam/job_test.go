@@ -75,15 +75,15 @@ func TestFaultsJoin(t *testing.T) {
 	for group := range 5 {
 		var g Piece
 		for shard := group * 5; shard < min((group+1)*5, shards); shard++ {
-			g.takeFaults(Piece{Number: shard, Code: exit.Data, Failed: []string{fmt.Sprintf("shard %d", shard)}})
-			g.takeFaults(Piece{Number: shard, Name: "there"})
+			g.addFaultsOf(Piece{Number: shard, Code: exit.Data, Failed: []string{fmt.Sprintf("shard %d", shard)}})
+			g.addFaultsOf(Piece{Number: shard, Name: "there"})
 		}
-		all.takeFaults(g)
+		all.addFaultsOf(g)
 	}
 	if all.Code != exit.Data || len(all.Failed) != maxFaultsShown || len(all.Failed)+all.More != shards {
 		t.Errorf("%d shards failed, and of them came through: %+v", shards, all)
 	}
-	if text := all.faultLine(); !strings.HasPrefix(text, "shard 0; shard 1;") || !strings.HasSuffix(text, "and 18 more shards failed") {
+	if text := all.faultText(); !strings.HasPrefix(text, "shard 0; shard 1;") || !strings.HasSuffix(text, "and 18 more shards failed") {
 		t.Errorf("told as %q", text)
 	}
 }

@@ -73,7 +73,7 @@ func (s *settings) submitJob(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(out, "submitted; the statistics will be in %s, and the parts stay in %s\n", place.DisplayName(s.job.Output), place.DisplayName(s.job.Parts))
 		return nil
 	}
-	scanned, found := partCounts(result)
+	scanned, found := countParts(result)
 	fmt.Fprintf(out, "%s: %d shards; %d parts scanned, %d there already\n", place.DisplayName(s.job.Output), s.job.Shards, scanned, found)
 	if s.keepParts {
 		return nil
@@ -107,15 +107,15 @@ func (s *settings) runsOnPrism() bool {
 	return runner == "" || runner == "prism" || runner == "prismrunner"
 }
 
-func partCounts(result beam.PipelineResult) (scanned, there int64) {
+func countParts(result beam.PipelineResult) (scanned, found int64) {
 	all := result.Metrics()
 	for _, c := range all.AllMetrics().Counters() {
 		switch c.Name() {
 		case partsScanned:
 			scanned += c.Result()
 		case partsFound:
-			there += c.Result()
+			found += c.Result()
 		}
 	}
-	return scanned, there
+	return scanned, found
 }

@@ -44,8 +44,8 @@ type lastMergeFn struct {
 	Output string
 }
 
-// ProcessElement merges the files of all groups and returns the name of the result. If any shard had a fault, this step
-// and the job fail.
+// ProcessElement merges the files of all groups and returns the name of the result. If any shard had a fault, the job
+// fails.
 func (f *lastMergeFn) ProcessElement(ctx context.Context, _ int, groups func(*Piece) bool) (string, error) {
 	all := Piece{Name: f.Output}
 	files, err := collectNames(&all, groups, 1, f.Job.groupCount())
@@ -53,14 +53,13 @@ func (f *lastMergeFn) ProcessElement(ctx context.Context, _ int, groups func(*Pi
 		return "", err
 	}
 	if all.Code != 0 {
-		return "", &failure{all.Code, all.faultLine()}
+		return "", &failure{all.Code, all.faultText()}
 	}
 	return f.Output, f.Job.mergeFiles(ctx, files, f.Output, false)
 }
 
 // collectNames returns the names of `count` pieces, with the numbers first, first+1 and so on. They are in the order of
-// the numbers, so that merging gives the same sums on every runner. It adds the faults of the pieces to the piece
-// `whole`.
+// the numbers, so that merging gives the same sums on every runner. It adds the pieces' faults to the piece `whole`.
 func collectNames(whole *Piece, pieces func(*Piece) bool, first, count int) ([]string, error) {
 	var all []Piece
 	for p := (Piece{}); pieces(&p); p = (Piece{}) {
@@ -73,7 +72,7 @@ func collectNames(whole *Piece, pieces func(*Piece) bool, first, count int) ([]s
 			break
 		}
 		files = append(files, p.Name)
-		whole.takeFaults(p)
+		whole.addFaultsOf(p)
 	}
 	if len(files) != count || len(all) != count {
 		return nil, &failure{exit.Fault, fmt.Sprintf("the runner passed on %d pieces for %s, not %d to %d once each",
@@ -111,19 +110,18 @@ type Piece struct {
 	More   int      // number of other faults
 }
 
-// maxFaultsShown is the largest number of faults that a job reports in full. If all shards have the same fault, a few
-// are enough.
+// maxFaultsShown is the largest number of faults that a job reports in full. Often all faults are equal.
 const maxFaultsShown = 5
 
-func (p *Piece) takeFaults(o Piece) {
-	if o.Code == 0 {
+func (p *Piece) addFaultsOf(other Piece) {
+	if other.Code == 0 {
 		return
 	}
 	if p.Code == 0 {
-		p.Code = o.Code
+		p.Code = other.Code
 	}
-	p.More += o.More
-	for _, text := range o.Failed {
+	p.More += other.More
+	for _, text := range other.Failed {
 		if len(p.Failed) < maxFaultsShown {
 			p.Failed = append(p.Failed, text)
 		} else {
@@ -132,7 +130,7 @@ func (p *Piece) takeFaults(o Piece) {
 	}
 }
 
-func (p *Piece) faultLine() string {
+func (p *Piece) faultText() string {
 	text := joinTexts(p.Failed)
 	if p.More > 0 {
 		text += fmt.Sprintf("; and %d more shards failed", p.More)

@@ -9,8 +9,7 @@ import (
 )
 
 // dieWithParent makes a worker end together with the program that started it. Beam's pool of workers stops a worker by
-// killing only the program that started it. The worker of the Go SDK would then run on for at least an hour, with all
-// its memory.
+// killing only the program that started it. The worker of the Go SDK would then keep its memory for at least an hour.
 func dieWithParent() {
 	if worker := flag.Lookup("worker"); worker == nil || worker.Value.String() != "true" {
 		return

@@ -46,7 +46,7 @@ func (j *job) scanShard(ctx context.Context, r round, shard int, profile string)
 		if err := makeParentFolder(j.partName(r, shard)); err != nil {
 			return nil, err
 		}
-		q := ufs.ScanRequest{Request: j.requestLimits(), Shard: fmt.Sprintf("%d/%d", shard, j.Shards), Profile: profile}
+		q := ufs.ScanRequest{Request: j.newLimitedRequest(), Shard: fmt.Sprintf("%d/%d", shard, j.Shards), Profile: profile}
 		q.Plan, q.Output = j.Plan, j.partName(r, shard)
 		if r == profileRound {
 			q.ProfileOnly, q.KeepRows = true, j.SampleRows

@@ -67,7 +67,7 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	named := strings.Split(q.table, ".")
 	t, err := loadWithRetries(ctx, props, named)
 	if err != nil {
-		return nil, nil, errCatalog(at, q, err)
+		return nil, nil, explainCatalogError(at, q, err)
 	}
 	if l.scope == nil { // with Glue, loading the table has opened its location, which sets the scope
 		own, err := parseLocation(t.Metadata().Location())
@@ -87,9 +87,9 @@ func openTable(ctx context.Context, q request) (*table.Table, *lake, error) {
 	return table.New(named, t.Metadata(), t.MetadataLocation(), func(context.Context) (icebergio.IO, error) { return l, nil }, nil), l, nil
 }
 
-func loadWithRetries(ctx context.Context, props iceberg.Properties, named table.Identifier) (t *table.Table, err error) {
+func loadWithRetries(ctx context.Context, props iceberg.Properties, name table.Identifier) (t *table.Table, err error) {
 	for try := range len(retryPauses) + 1 {
-		if t, err = loadTable(ctx, props, named); err == nil || !isTemporary(err) || try == len(retryPauses) {
+		if t, err = loadTable(ctx, props, name); err == nil || !isTemporary(err) || try == len(retryPauses) {
 			break
 		}
 		select {
@@ -129,7 +129,7 @@ var (
 // retryPauses has the pauses before each repetition of a request to a catalog that is down or busy.
 var retryPauses = [...]time.Duration{500 * time.Millisecond, 2 * time.Second}
 
-func loadTable(ctx context.Context, props iceberg.Properties, named table.Identifier) (*table.Table, error) {
+func loadTable(ctx context.Context, props iceberg.Properties, name table.Identifier) (*table.Table, error) {
 	openCatalog := openREST
 	if props["type"] != restCatalog {
 		openCatalog = func(ctx context.Context, props iceberg.Properties) (catalog.Catalog, error) {
@@ -143,10 +143,10 @@ func loadTable(ctx context.Context, props iceberg.Properties, named table.Identi
 	if closer, ok := c.(catalog.Closer); ok {
 		defer closer.Close() //nolint:errcheck // of a reporter of metrics that is not used
 	}
-	return c.LoadTable(ctx, named)
+	return c.LoadTable(ctx, name)
 }
 
-func errCatalog(at string, q request, err error) error {
+func explainCatalogError(at string, q request, err error) error {
 	var known *stream.DataError
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -225,7 +225,7 @@ func openREST(ctx context.Context, props iceberg.Properties) (catalog.Catalog, e
 	return rest.NewCatalog(ctx, "", props["uri"], options...)
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper: it sends a request only to a catalog server that the user named.
 func (t *catalogTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-") && !t.signs {
 		e := stream.Dataf(t.servers[0].Host, "this catalog wants requests that are signed with the credentials of AWS")

@@ -64,7 +64,7 @@ func (m *matcher) matchGroup(prefix string, fields []iceberg.NestedField, mappin
 		n := group.Field(i)
 		ids[i] = int(n.FieldID())
 		if mapping != nil {
-			ids[i] = mappedID(mapping, n.Name())
+			ids[i] = mappedFieldID(mapping, n.Name())
 		}
 		if ids[i] >= 0 {
 			byID[ids[i]] = n
@@ -95,8 +95,8 @@ func (m *matcher) matchGroup(prefix string, fields []iceberg.NestedField, mappin
 	return nil
 }
 
-// matchNested compares the fields of column f, if it is a struct, with the file's node n. If it is a number, it records
-// the width of n.
+// matchNested compares the fields of column f, if it is a struct, with the file's node n. Of a number it records the
+// width.
 func (m *matcher) matchNested(prefix string, f iceberg.NestedField, mapping []iceberg.MappedField, n schema.Node) error {
 	switch t := f.Type.(type) {
 	case *iceberg.StructType:
@@ -122,7 +122,7 @@ func (m *matcher) errColumn(column, format string, args ...any) error {
 	return e
 }
 
-func mappedID(mapping []iceberg.MappedField, name string) int {
+func mappedFieldID(mapping []iceberg.MappedField, name string) int {
 	for _, f := range mapping {
 		if slices.Contains(f.Names, name) {
 			return f.ID()
@@ -200,7 +200,7 @@ func checkWidths(files []*dataFile) error {
 	return nil
 }
 
-func partitionText(t iceberg.Type, value any) (string, error) {
+func partitionText(columnType iceberg.Type, value any) (string, error) {
 	if value == nil {
 		return nullKey, nil
 	}
@@ -214,7 +214,7 @@ func partitionText(t iceberg.Type, value any) (string, error) {
 	case iceberg.Decimal:
 		return v.String(), nil
 	}
-	return "", fmt.Errorf("its partition value is of type %s, which cannot be carried in a plan", t)
+	return "", fmt.Errorf("its partition value is of type %s, which cannot be carried in a plan", columnType)
 }
 
 // nullKey represents a null among the partition values of a plan.

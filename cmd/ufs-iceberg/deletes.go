@@ -118,7 +118,7 @@ func listDeletes(ctx context.Context, l *lake, tasks []table.FileScanTask) ([]*d
 
 func (d *deleteFile) narrowTargets(ctx context.Context, l *lake) error {
 	named := make(map[string]bool)
-	err := recoverParquetPanics(func() error { return readPaths(ctx, l, d.FilePath(), named) })
+	err := recoverParquetPanics(func() error { return readDeletedPaths(ctx, l, d.FilePath(), named) })
 	if err != nil {
 		return asDataError(d.FilePath(), "this file of position deletes cannot be read", err)
 	}
@@ -132,7 +132,7 @@ func (d *deleteFile) narrowTargets(ctx context.Context, l *lake) error {
 	return nil
 }
 
-func readPaths(ctx context.Context, l *lake, name string, paths map[string]bool) error {
+func readDeletedPaths(ctx context.Context, l *lake, name string, paths map[string]bool) error {
 	in, err := l.Open(name)
 	if err != nil {
 		return err

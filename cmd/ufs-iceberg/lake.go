@@ -57,7 +57,7 @@ func parametersForStore(props map[string]string) string {
 	return strings.Join(query, "&")
 }
 
-// Open implements icebergio.IO.
+// Open implements icebergio.IO: it opens a file that the metadata of the table name.
 func (l *lake) Open(name string) (icebergio.File, error) {
 	at, err := l.resolvePlace(name)
 	if err != nil {
@@ -66,7 +66,7 @@ func (l *lake) Open(name string) (icebergio.File, error) {
 	return l.openResolved(at)
 }
 
-// ReadFile implements icebergio.ReadFileIO.
+// ReadFile implements icebergio.ReadFileIO: it reads a file that the metadata of the table name.
 func (l *lake) ReadFile(name string) ([]byte, error) {
 	at, err := l.resolvePlace(name)
 	if err != nil {
@@ -75,8 +75,8 @@ func (l *lake) ReadFile(name string) ([]byte, error) {
 	return l.readResolved(at)
 }
 
-func (l *lake) readResolved(at string) ([]byte, error) {
-	f, err := l.openResolved(at)
+func (l *lake) readResolved(resolvedPath string) ([]byte, error) {
+	f, err := l.openResolved(resolvedPath)
 	if err != nil {
 		return nil, err
 	}
@@ -84,18 +84,18 @@ func (l *lake) readResolved(at string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-func (l *lake) openResolved(at string) (icebergio.File, error) {
+func (l *lake) openResolved(resolvedPath string) (icebergio.File, error) {
 	l.mu.Lock()
-	l.openedPlaces = append(l.openedPlaces, at)
+	l.openedPlaces = append(l.openedPlaces, resolvedPath)
 	l.mu.Unlock()
-	if !place.IsURL(at) {
-		f, err := os.Open(at)
+	if !place.IsURL(resolvedPath) {
+		f, err := os.Open(resolvedPath)
 		if err != nil {
-			return nil, errUnreadable(at, err)
+			return nil, errUnreadable(resolvedPath, err)
 		}
 		return f, nil
 	}
-	loc, err := store.Parse(at)
+	loc, err := store.Parse(resolvedPath)
 	if err != nil {
 		return nil, err
 	}

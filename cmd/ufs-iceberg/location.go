@@ -137,11 +137,11 @@ func (l *lake) adoptBucket(named location) error {
 	return err
 }
 
-func tableFolder(metadata string) string {
-	if place.IsURL(metadata) {
-		return metadata // the scope of a URL is its whole bucket
+func tableFolder(metadataFile string) string {
+	if place.IsURL(metadataFile) {
+		return metadataFile // the scope of a URL is its whole bucket
 	}
-	folder := filepath.Dir(metadata)
+	folder := filepath.Dir(metadataFile)
 	if filepath.Base(folder) == "metadata" {
 		folder = filepath.Dir(folder)
 	}

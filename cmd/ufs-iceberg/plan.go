@@ -167,7 +167,9 @@ func listTasks(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name
 	if err != nil {
 		return nil, asDataError(name, "the manifests of the snapshot cannot be read", err)
 	}
-	tasks = slices.DeleteFunc(tasks, func(task table.FileScanTask) bool { return !p.mayMatch(identityValues(t.Metadata(), task.File)) })
+	tasks = slices.DeleteFunc(tasks, func(task table.FileScanTask) bool {
+		return !p.mayMatch(identityPartitionValues(t.Metadata(), task.File))
+	})
 	if len(tasks) == 0 {
 		if p == nil {
 			return nil, stream.Dataf(name, "snapshot %d of this Iceberg table has no data files: it is empty", s.SnapshotID)
@@ -188,7 +190,7 @@ func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, task
 		if n := len(files); n > 0 && files[n-1].FilePath() == task.File.FilePath() {
 			continue
 		}
-		f := &dataFile{DataFile: task.File, names: names, identity: identityValues(t.Metadata(), task.File)}
+		f := &dataFile{DataFile: task.File, names: names, identity: identityPartitionValues(t.Metadata(), task.File)}
 		files = append(files, f)
 	}
 	faults := make([]error, len(files))
@@ -219,7 +221,7 @@ func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, task
 	return files, nil
 }
 
-func identityValues(meta table.Metadata, f iceberg.DataFile) map[int]any {
+func identityPartitionValues(meta table.Metadata, f iceberg.DataFile) map[int]any {
 	values := make(map[int]any)
 	spec := meta.PartitionSpecByID(int(f.SpecID()))
 	if spec == nil {

@@ -17,7 +17,7 @@ import (
 // precision than the type of the column.
 type span struct{ low, high iceberg.Literal }
 
-func pointSpan(l iceberg.Literal) (span, bool) { return span{l, l}, true }
+func spanOfOneValue(l iceberg.Literal) (span, bool) { return span{l, l}, true }
 
 // constantSpan returns the span of a constant for a column of type t. It returns false if the constant has another type
 // than the column, or if Iceberg may interpret it differently than ufs-stream.
@@ -25,11 +25,11 @@ func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 	switch t := t.(type) {
 	case iceberg.BooleanType:
 		if c.Kind == condition.Truth {
-			return pointSpan(iceberg.BoolLiteral(c.Truth))
+			return spanOfOneValue(iceberg.BoolLiteral(c.Truth))
 		}
 	case iceberg.StringType:
 		if c.Kind == condition.Text {
-			return pointSpan(iceberg.StringLiteral(c.Text))
+			return spanOfOneValue(iceberg.StringLiteral(c.Text))
 		}
 	case iceberg.Int32Type:
 		low, high, ok := gridNeighbours(c, 0)
@@ -57,7 +57,7 @@ func constantSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 		return floatSpan(t, c)
 	case iceberg.DateType:
 		if at, ok := condition.ParseDate(c.Text); ok && c.Kind == condition.Text {
-			return pointSpan(iceberg.DateLiteral(at.Unix() / 86400)) // at is midnight, so the division is exact
+			return spanOfOneValue(iceberg.DateLiteral(at.Unix() / 86400)) // at is midnight, so the division is exact
 		}
 	case iceberg.TimestampType:
 		if at, ok := condition.ParseLocal(c.Text); ok && c.Kind == condition.Text {
@@ -109,7 +109,7 @@ func floatSpan(t iceberg.Type, c *condition.Constant) (span, bool) {
 		return span{}, false
 	}
 	if _, is := t.(iceberg.Float32Type); is {
-		return pointSpan(iceberg.Float32Literal(narrow))
+		return spanOfOneValue(iceberg.Float32Literal(narrow))
 	}
 	wide, _ := x.Float64()
 	return span{iceberg.Float64Literal(min(wide, float64(narrow))), iceberg.Float64Literal(max(wide, float64(narrow)))}, true

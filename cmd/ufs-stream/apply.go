@@ -131,8 +131,7 @@ func runApply(c *cli, cmd *cobra.Command, selection string, a ufs.ApplyRequest, 
 	return reportWritten(c, a.Output, done)
 }
 
-// reportWritten prints a summary of the output. If the run was resumed, it adds how much the interrupted run had
-// finished.
+// reportWritten prints a summary of the output and, of a resumed run, how much the interrupted run had finished.
 func reportWritten(c *cli, output string, done chunkio.ApplyReport) error {
 	warnings := make([]string, len(done.Warnings))
 	for i, w := range done.Warnings {

@@ -71,8 +71,8 @@ const quotedArgs = `    set -l args
     end
 `
 
-// writeFishCompletion writes cobra's script for fish with quotedArgs instead of unquotedArgs, so that it does not
-// evaluate typed words.
+// writeFishCompletion writes cobra's script for fish with quotedArgs for unquotedArgs, so that it evaluates no typed
+// words.
 func writeFishCompletion(root *cobra.Command, w io.Writer) error {
 	var script bytes.Buffer
 	if err := root.GenFishCompletion(&script, true); err != nil {
@@ -151,11 +151,11 @@ func plainTypeName(name string) string {
 // columnCompletion completes column names from the inputs typed so far, or from the file of --stats. If the input
 // cannot be read, it suggests no names. It only suggests names without special characters, because bash inserts the
 // common beginning of several names without quotes, and evaluates the line at the next completion.
-func columnCompletion(several bool) cobra.CompletionFunc {
+func columnCompletion(acceptsList bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp
 		before := ""
-		if several {
+		if acceptsList {
 			directive |= cobra.ShellCompDirectiveNoSpace
 			if at := strings.LastIndexByte(begun, ','); at >= 0 {
 				before, begun = begun[:at+1], begun[at+1:]

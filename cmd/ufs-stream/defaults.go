@@ -36,8 +36,8 @@ func cannotHaveDefault(flag string) bool {
 	return flag == "help" || flag == "version" || flag == "config"
 }
 
-// isOtherVariable reports whether a variable with our prefix is not the default of a flag, but read by other code or
-// tests.
+// isOtherVariable reports whether other code or tests read a variable with our prefix, so that it is no default of a
+// flag.
 func isOtherVariable(name string) bool {
 	return name == variablePrefix+"KERNEL" || name == variablePrefix+"CONFIG" || strings.HasPrefix(name, variablePrefix+"TEST_")
 }

@@ -84,8 +84,7 @@ func runExplain(c *cli, cmd *cobra.Command, args []string, o *explainFlags) erro
 	return writeResult(ctx, c, o.output, print.WriteExplanation, x)
 }
 
-// splitColumnsAndInputs separates the arguments that are names of columns of the selection from the names of input
-// files.
+// splitColumnsAndInputs separates the arguments that name columns of the selection from the names of input files.
 func splitColumnsAndInputs(s *stream.Selection, args []string) (columns, inputs []string) {
 	known := make(map[string]bool)
 	for _, f := range s.Selected {

@@ -28,8 +28,7 @@ type requestFlags struct {
 	options []request.Option // the options with a flag
 }
 
-// addOptions adds a flag for each option of some parts of a request, for further options by name, and for each option
-// that a method declares.
+// addOptions adds a flag for each option in parts, for further options by name, and for each option of a method.
 func (f *requestFlags) addOptions(fs *pflag.FlagSet, parts request.Part, names ...string) {
 	f.options = request.ListParts(parts, names...)
 	for _, o := range f.options {
@@ -157,9 +156,9 @@ type boundFlag struct {
 
 // checkBounds returns an error if a flag is set to a number that its bounds do not allow. The requests of the verbs
 // cannot show that a flag is set to 0.
-func checkBounds(cmd *cobra.Command, flags ...boundFlag) error {
+func checkBounds(verb *cobra.Command, flags ...boundFlag) error {
 	for _, f := range flags {
-		if err := f.bounds.CheckNumber(f.name, f.value); cmd.Flags().Changed(f.name) && err != nil {
+		if err := f.bounds.CheckNumber(f.name, f.value); verb.Flags().Changed(f.name) && err != nil {
 			return err
 		}
 	}

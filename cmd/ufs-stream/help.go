@@ -99,11 +99,11 @@ func showFlagsInGroups(cmd *cobra.Command) {
 		w := cmd.OutOrStderr()
 		fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
 		for _, g := range groupFlags(cmd) {
-			writeFlags(w, g.title, cmd.LocalFlags(), g.flags)
+			writeFlagSection(w, g.title, cmd.LocalFlags(), g.flags)
 		}
 		var global []string
 		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { global = append(global, f.Name) })
-		writeFlags(w, "Every verb", cmd.InheritedFlags(), append(global, "help"))
+		writeFlagSection(w, "Every verb", cmd.InheritedFlags(), append(global, "help"))
 		return nil
 	})
 }
@@ -115,7 +115,7 @@ func hasGroupedHelp(cmd *cobra.Command) bool {
 	return grouped
 }
 
-func writeFlags(w io.Writer, title string, all *pflag.FlagSet, names []string) {
+func writeFlagSection(w io.Writer, title string, all *pflag.FlagSet, names []string) {
 	some := pflag.NewFlagSet("", pflag.ContinueOnError)
 	some.SortFlags = false
 	for _, name := range names {

@@ -20,9 +20,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// outputFlags holds the flags for the format and the file of a verb's result.
 type outputFlags struct {
 	format, path string
-	formats      []string // of the results of the verb
+	formats      []string // formats that the result of the verb can have
 }
 
 func (f *outputFlags) addFlags(fs *pflag.FlagSet, formats ...string) {

@@ -68,8 +68,7 @@ func (h *recipeFlags) checkInputs(format string, inputs []string) error {
 	return nil
 }
 
-// newRecipe returns the recipe of a selection. at has the locations of the columns. inputs are the arguments that named
-// files.
+// newRecipe returns the recipe of a selection. at has the locations of its columns. inputs are the names of files.
 func (h *recipeFlags) newRecipe(s *stream.Selection, at *chunkio.Located, inputs []string) (*recipe.Recipe, error) {
 	r := &recipe.Recipe{Selection: s, Dialect: h.dialect, Table: h.table, Batches: at.Batches}
 	for _, c := range at.Columns {

@@ -21,8 +21,8 @@ import (
 )
 
 type reportOptions struct {
-	requestFlags  // for the memory limit
-	out, png, svg string
+	requestFlags         // used only for the memory limit
+	out, png, svg string // the file of the page, and the folders for its figures
 }
 
 func newReport(c *cli) *cobra.Command {
@@ -87,8 +87,8 @@ func runReport(ctx context.Context, c *cli, args []string, o *reportOptions) err
 	return c.writeOutput(ctx, o.out, p.WriteHTML)
 }
 
-// readDocuments reads results from files or from object stores. Together they may use room bytes of memory; 0 means
-// no limit.
+// readDocuments reads results from files or from object stores. Together they may use room bytes of memory, if it is
+// not 0.
 func readDocuments(ctx context.Context, paths []string, room int64) (all []report.Document, err error) {
 	remedy := stream.Textf("make one with: ufs-stream select … -o SEL.json")
 	heldBytes := int64(0)

@@ -89,7 +89,7 @@ secret into a URL. Results (-o) can go to such places as well.
   ufs-stream select --stats rows.ufs -k 50 --method eufs   (rows kept by scan --sample-rows)
 
 Methods (help methods says which when):
-` + methodList(),
+` + methodNamesText(),
 		RunE: func(cmd *cobra.Command, args []string) error { return runSelect(c, cmd, args, &o, &d) },
 	}
 	o.addOptions(cmd.Flags(), partsOfSelection|request.PartCheckpoint, "stats", "stability", "sketch", "passes")
@@ -100,7 +100,7 @@ Methods (help methods says which when):
 	return cmd
 }
 
-func methodList() string {
+func methodNamesText() string {
 	var b strings.Builder
 	for _, spec := range methods.All() {
 		fmt.Fprintf(&b, "  %-12s %s\n", spec.Name, spec.About)
@@ -192,8 +192,7 @@ func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	return nil
 }
 
-// detailsFlag determines how the reports on all features are written: all (in the JSON), none, to a Parquet file, or
-// auto.
+// detailsFlag determines how the reports on all features are written: all (in the JSON), none, auto, or a Parquet file.
 type detailsFlag struct{ target string }
 
 const (
@@ -202,8 +201,7 @@ const (
 	detailsNone = "none"
 	// maxFeaturesInJSON is the largest number of reports that --details auto writes to the JSON. They need 5 MB.
 	maxFeaturesInJSON = 20_000
-	// maxLeftOutInJSON is the largest number of left-out columns in the JSON, if it does without the reports on all
-	// features.
+	// maxLeftOutInJSON is the largest number of left-out columns in a JSON without the reports on all features.
 	maxLeftOutInJSON = 1000
 )
 

@@ -28,7 +28,7 @@ func ParseCategories(q *Request) (list []chunkio.Category) {
 	return list
 }
 
-func checkCategories(text string) error {
+func checkCategoriesJSON(text string) error {
 	var values map[string][]string
 	if err := json.Unmarshal([]byte(text), &values); err != nil {
 		return fmt.Errorf("no categories: %w", stream.PlainJSON(err))

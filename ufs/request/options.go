@@ -65,14 +65,14 @@ type Role uint
 const (
 	ShapesAnswer         Role = 1 << iota // a selection records the value of the request
 	ShapesStatistics                      // statistics record it, and selections made from them
-	FrozenByPlan                          // the parts of a plan have its value
-	FollowsMethod                         // a plan has its value for the method of the plan only
+	FrozenByPlan                          // all statistics files that are made from a plan have the plan's value
+	FollowsMethod                         // a plan records its value, which holds only for the method of the plan
 	AgreesWithStatistics                  // a request that sets it must set the value of its statistics
 	MakesFeatures                         // features are made by it, so that apply and eval take it from a selection
 	ReadsText                             // replaces a guess about files of text
 	NamesColumn                           // its value is the name of a column
 	NamesColumns                          // its value is a list of names of columns
-	Repeats                               // a flag for each element of a list
+	Repeats                               // its flag is repeated for each element of a list
 	CountsBytes                           // a number of bytes
 	CheckedByRun                          // a flag takes values that a run then refuses, with a better message
 )
@@ -84,7 +84,7 @@ const (
 
 // Bounds are the numbers that an option may be set to. The zero Bounds allow all.
 type Bounds struct {
-	Want   string
+	Want   string // describes the allowed numbers, in errors
 	Allows func(number float64) bool
 }
 
@@ -152,7 +152,7 @@ func (o *Option) FormatValue(q *Request) string { return o.format(q) }
 // ParseValue sets the value in q to a text. It is for options without FieldIn.
 func (o *Option) ParseValue(q *Request, text string) error { return o.parse(q, text) }
 
-// HasRole reports whether the option has one of the roles.
+// HasRole reports whether the option has at least one of the roles in the set role.
 func (o *Option) HasRole(role Role) bool { return o.roles&role != 0 }
 
 func (o *Option) isOpen(q *Request) bool {
@@ -183,7 +183,7 @@ func RecordOptions(q *Request, role Role) map[string]any {
 	return record
 }
 
-// ListOptions is RecordOptions with all values as texts.
+// ListOptions returns, by name, the values of the options of a role that q sets, all as texts.
 func ListOptions(q *Request, role Role) map[string]string {
 	list := make(map[string]string)
 	for option, value := range RecordOptions(q, role) {
@@ -202,7 +202,7 @@ func ListSection(section string) (names []string) {
 	return names
 }
 
-// OptionNames lists the options of a role.
+// OptionNames lists the names of the options that have a role.
 func OptionNames(role Role) (names []string) {
 	for _, o := range options {
 		if o.HasRole(role) {
@@ -212,7 +212,7 @@ func OptionNames(role Role) (names []string) {
 	return names
 }
 
-// ListOpenRowOptions implements ufs.ListOpenRowOptions: it lists the options for choosing and weighting rows that q
+// ListOpenRowOptions implements ufs.ListOpenRowOptions: it lists the options that choose or weight rows and that q
 // leaves open.
 func ListOpenRowOptions(q *Request) (names []string) {
 	for _, o := range options {

@@ -33,8 +33,7 @@ type Request struct {
 	Plan string
 	// Stats is a statistics file (see ufs.Scan) to select from instead of Input.Paths.
 	Stats string
-	// SampleRows is the number of rows in a seeded sample, for a quick try; 0 means all rows (with Stats, all scanned
-	// rows).
+	// SampleRows is the number of rows in a seeded sample, for a quick try; 0 means all (with Stats, all scanned) rows.
 	SampleRows int64
 	SkipBad    bool // leave out files that cannot be read, with a warning
 
@@ -175,8 +174,8 @@ type Hooks struct {
 // options is the table of all options of requests. Commands list the options of a section in this order, and options
 // that differ from a record are reported in it.
 var options = []Option{
-	{Name: "k", Short: "k", Part: PartChoice, Section: Everyday, Bounds: OneOrMore, usage: countUsage,
-		field: func(q *Request) any { return &q.Choice.K }, format: formatCount, parse: parseCount},
+	{Name: "k", Short: "k", Part: PartChoice, Section: Everyday, Bounds: OneOrMore, usage: featureCountOptionHelp,
+		field: func(q *Request) any { return &q.Choice.K }, format: formatFeatureCount, parse: parseFeatureCount},
 	{Name: "label", Part: PartColumns, Section: Everyday, roles: ShapesStatistics | FrozenByPlan | NamesColumn, field: func(q *Request) any { return &q.Columns.Label },
 		Help: "the class column `COL`: never a feature"},
 	{Name: "columns", Part: PartColumns, Section: Everyday, roles: everyRecord | NamesColumns, field: func(q *Request) any { return &q.Columns.Names },
@@ -185,8 +184,8 @@ var options = []Option{
 		Help: "these columns are no features (`GLOBS`: names or globs, comma-separated)"},
 	{Name: "missing", Part: PartColumns, Section: Everyday, roles: everyRecord, field: func(q *Request) any { return &q.Columns.Missing }, Shown: MissingMean, Values: MissingPolicies(),
 		Help: "nulls, NaN and infinities: mean (fill with the column's mean over the whole input; filled values are counted if the flag is not given), error (refuse, with the place), drop-row, zero, pairwise (greedy family: each covariance over the rows that have both columns)"},
-	{Name: "method", Part: PartChoice, Section: Everyday, field: func(q *Request) any { return &q.Choice.Method }, usage: methodUsage},
-	{Name: "scale", Part: PartChoice, Section: Everyday, roles: ShapesAnswer | ShapesStatistics | FollowsMethod | CheckedByRun, Values: ScaleNames(), field: func(q *Request) any { return &q.Choice.Scale }, usage: scaleUsage},
+	{Name: "method", Part: PartChoice, Section: Everyday, field: func(q *Request) any { return &q.Choice.Method }, usage: methodOptionHelp},
+	{Name: "scale", Part: PartChoice, Section: Everyday, roles: ShapesAnswer | ShapesStatistics | FollowsMethod | CheckedByRun, Values: ScaleNames(), field: func(q *Request) any { return &q.Choice.Scale }, usage: scaleOptionHelp},
 
 	{Name: "stats", Part: PartAlone, Section: Reading, field: func(q *Request) any { return &q.Stats },
 		Help: "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT"},
@@ -213,7 +212,7 @@ var options = []Option{
 	{Name: "as-of", Part: PartTables, Section: Reading, field: func(q *Request) any { return &q.Input.AsOf },
 		Help: "the Delta table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)"},
 	{Name: "version", Part: PartTables, Section: Reading, Bounds: AtLeast(0, "0 or more"),
-		field: func(q *Request) any { return &q.Input.Version }, format: formatVersion, parse: parseVersion,
+		field: func(q *Request) any { return &q.Input.Version }, format: formatTableVersion, parse: parseTableVersion,
 		Help: "version `N` of the Delta table (default: the newest)"},
 	{Name: "anonymous", Part: PartTables, Section: Reading, field: func(q *Request) any { return &q.Input.Anonymous },
 		Help: "inputs in object stores are public: look for no credentials and sign no request for them"},
@@ -235,9 +234,9 @@ var options = []Option{
 	{Name: "missing-indicators", Part: PartColumns, Section: Preparing, roles: featureRoles, field: func(q *Request) any { return &q.Columns.MissingIndicators },
 		Help: "unless {missing} is error or drop-row: for each feature with nulls another, is_missing(NAME), that is 1 where it is missing, else 0"},
 
-	{Name: "variance", Part: PartChoice, Section: Choosing, roles: ShapesAnswer, field: func(q *Request) any { return &q.Choice.Variance }, Bounds: ShareUpToOne, usage: varianceUsage},
+	{Name: "variance", Part: PartChoice, Section: Choosing, roles: ShapesAnswer, field: func(q *Request) any { return &q.Choice.Variance }, Bounds: ShareUpToOne, usage: varianceOptionHelp},
 	{Name: "min-gain", Part: PartChoice, Section: Choosing, roles: ShapesAnswer, field: func(q *Request) any { return &q.Choice.MinGain },
-		Bounds: Bounds{"a share above 0 and below 1", func(v float64) bool { return v > 0 && v < 1 }}, usage: gainUsage},
+		Bounds: Bounds{"a share above 0 and below 1", func(v float64) bool { return v > 0 && v < 1 }}, usage: minGainOptionHelp},
 	{Name: "keep", Part: PartChoice, Section: Choosing, roles: ShapesAnswer | NamesColumns, field: func(q *Request) any { return &q.Choice.Keep },
 		Help: "features or groups that are in from the start (`GLOBS`: names or globs, comma-separated)"},
 	{Name: "forbid", Part: PartChoice, Section: Choosing, roles: ShapesAnswer | NamesColumns, field: func(q *Request) any { return &q.Choice.Forbid },
@@ -251,8 +250,8 @@ var options = []Option{
 	{Name: "budget", Part: PartChoice, Section: Choosing, roles: ShapesAnswer, field: func(q *Request) any { return &q.Choice.Budget },
 		Bounds: Bounds{"a number above 0", func(v float64) bool { return v > 0 && v <= MaxCost }},
 		Help:   "choose while the total cost stays within `X`; {k} is then a further bound"},
-	{Name: OptionStability, Part: PartAlone, Section: Choosing, roles: everyRecord, NoValue: anyShards,
-		field: func(q *Request) any { return &q.Choice.Stability }, format: formatShards, parse: parseShards,
+	{Name: OptionStability, Part: PartAlone, Section: Choosing, roles: everyRecord, NoValue: anyShardsText,
+		field: func(q *Request) any { return &q.Choice.Stability }, format: formatShardCount, parse: parseShardCount,
 		Help: "greedy family and graph methods: keep the statistics of `H` hash shards of the rows apart (even, 4 to 32; the flag alone: 8, or the number in {stats}). Also select from half-samples, which are sums of shards, to show how often each feature is chosen and how well the choices agree. No row is read again. This takes memory for H+1 times the statistics, and time for 20 further selections from them"},
 
 	{Name: "memory-limit", Part: PartLimits, Section: Limiting, roles: CountsBytes, field: func(q *Request) any { return &q.Limits.Memory }, Default: "2GiB", Bounds: AtLeast(0, "a number of bytes"),

@@ -73,7 +73,7 @@ func checkColumnOptions(q *Request) error {
 		return stream.Usagef("{categorical} is for columns, and {sparse} rows number theirs")
 	}
 	if q.Columns.Categories != "" {
-		if err := checkCategories(q.Columns.Categories); err != nil {
+		if err := checkCategoriesJSON(q.Columns.Categories); err != nil {
 			return stream.Errorf("{categorical}: %w", err)
 		}
 	}
@@ -85,8 +85,7 @@ func checkColumnOptions(q *Request) error {
 	return nil
 }
 
-// FillLimits checks the numbers of q against their bounds, and fills in the defaults of its limits, its seed and its
-// meter.
+// FillLimits checks the numbers of q against their bounds, and fills in the default limits, seed and meter.
 func FillLimits(q *Request) error {
 	if err := CheckBounds(q, options, nil); err != nil {
 		return err

@@ -12,29 +12,29 @@ import (
 
 // The help of options that names methods.
 
-func methodUsage() string {
+func methodOptionHelp() string {
 	return fmt.Sprintf("selector: %s (default: %s, or %s if a sample of the rows shows no clusters; scan gathers for both)", strings.Join(methods.Names(methods.All()), ", "), methods.Recommended, methods.Fallback)
 }
 
-func countUsage() string {
+func featureCountOptionHelp() string {
 	return fmt.Sprintf("select `N` features, or auto: as many as explain more than noise, for methods on a Gram matrix in memory (default: auto if possible, else %d, or all if there are fewer, and the output gives the reason; path: %[1]d)", DefaultK)
 }
 
-func varianceUsage() string {
-	return listMethods(func(t method.Takes) bool { return t.Variance }) + ": stop when this `SHARE` of the total is explained, as 0.95, in place of {k}"
+func varianceOptionHelp() string {
+	return namesOfMethodsTaking(func(t method.Takes) bool { return t.Variance }) + ": stop when this `SHARE` of the total is explained, as 0.95, in place of {k}"
 }
 
-func gainUsage() string {
-	return "stop when the next feature adds less than `SHARE` to the explained part, as 0.01; with {k} N at most N (" + listMethods(func(t method.Takes) bool { return t.MinGain }) +
+func minGainOptionHelp() string {
+	return "stop when the next feature adds less than `SHARE` to the explained part, as 0.01; with {k} N at most N (" + namesOfMethodsTaking(func(t method.Takes) bool { return t.MinGain }) +
 		"; other graph methods: of their first N, default " + strconv.Itoa(DefaultK) + ", drop the features after the last one that adds as much)"
 }
 
-func listMethods(takes func(method.Takes) bool) string {
+func namesOfMethodsTaking(takes func(method.Takes) bool) string {
 	return strings.Join(methods.Names(slices.DeleteFunc(methods.All(), func(s method.Spec) bool { return !takes(s.Takes) })), ", ")
 }
 
-// scaleUsage lists the default scale of each method. The scale that most methods have comes first.
-func scaleUsage() string {
+// scaleOptionHelp lists the default scale of each method. The scale that most methods have comes first.
+func scaleOptionHelp() string {
 	var scales []string
 	methodsOf := make(map[string][]string)
 	for _, s := range methods.All() {

@@ -10,14 +10,14 @@ import (
 // The texts of options whose types do not determine them: {k} sets Choice.K and Choice.AutoK, {stability} has a name
 // for AnyShards, and {version} may be open.
 
-func formatCount(q *Request) string {
+func formatFeatureCount(q *Request) string {
 	if q.Choice.AutoK {
 		return "auto"
 	}
 	return strconv.Itoa(q.Choice.K)
 }
 
-func parseCount(q *Request, text string) error {
+func parseFeatureCount(q *Request, text string) error {
 	k, err := strconv.Atoi(text)
 	if err != nil && text != "auto" {
 		return errors.New("want a whole number, or auto")
@@ -26,20 +26,20 @@ func parseCount(q *Request, text string) error {
 	return nil
 }
 
-const anyShards = "auto"
+const anyShardsText = "auto"
 
-func formatShards(q *Request) string {
+func formatShardCount(q *Request) string {
 	switch q.Choice.Stability {
 	case 0:
 		return ""
 	case AnyShards:
-		return anyShards
+		return anyShardsText
 	}
 	return strconv.Itoa(q.Choice.Stability)
 }
 
-func parseShards(q *Request, text string) error {
-	if text == anyShards {
+func parseShardCount(q *Request, text string) error {
+	if text == anyShardsText {
 		q.Choice.Stability = AnyShards
 		return nil
 	}
@@ -51,14 +51,14 @@ func parseShards(q *Request, text string) error {
 	return nil
 }
 
-func formatVersion(q *Request) string {
+func formatTableVersion(q *Request) string {
 	if q.Input.Version == nil {
 		return ""
 	}
 	return strconv.FormatInt(*q.Input.Version, 10)
 }
 
-func parseVersion(q *Request, text string) error {
+func parseTableVersion(q *Request, text string) error {
 	version, err := strconv.ParseInt(text, 0, 64)
 	if err != nil {
 		return errors.New("want a whole number")

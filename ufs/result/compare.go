@@ -71,8 +71,8 @@ const VerdictSchema = "ufs-stream/check/v1"
 // of the new data, scaled as the selection records; NaN means that there is no such error.
 type Verdict struct {
 	Schema string   `json:"schema"`
-	Again  bool     `json:"select_again"`
-	Why    []string `json:"why"` // reasons to select again
+	Again  bool     `json:"select_again"` // the selection no longer serves the new data
+	Why    []string `json:"why"`          // reasons to select again
 	// Undecided lists the reasons why the question cannot be decided. It is empty if the question is decided, and if
 	// there are reasons to select again.
 	Undecided []string `json:"undecided"`
@@ -140,8 +140,8 @@ const (
 	MuchMovedIndex = 0.25
 )
 
-// Index returns the PSI or, without one, IfNormal. It is infinite for a column that is a feature only now or only
-// before.
+// Index returns the stability index PSI or, without one, IfNormal. It is infinite if the column is a feature only now
+// or only before.
 func (c *ColumnShift) Index() float64 {
 	if c.Why != "" {
 		return math.Inf(1)

@@ -29,8 +29,8 @@ type InspectedColumn struct {
 	Infs  *int64         `json:"inf,omitempty"`
 	Min   *stream.Number `json:"min,omitempty"`
 	Max   *stream.Number `json:"max,omitempty"`
-	Used  bool           `json:"used"`
-	Why   string         `json:"why,omitempty"`
+	Used  bool           `json:"used"`          // the column is a feature
+	Why   string         `json:"why,omitempty"` // reason why the column is not a feature
 }
 
 // Gathered describes the contents of a new statistics file.
@@ -41,7 +41,7 @@ type Gathered struct {
 	RowsUsed int64
 	Warnings []string
 	Merged   int              // number of merged statistics files; 0 for a scan
-	Outside  []string         // files that Window left out, oldest first
+	Outside  []string         // files that were not merged because of MergeRequest.Window, oldest first
 	Transfer *stream.Transfer // bytes fetched for the inputs; nil if they are local
 	Path     string           // of the statistics file, for messages
 	There    bool             // the file existed already, so data were not scanned

@@ -72,7 +72,7 @@ const (
 // columns in the data.
 type ExplainedColumn struct {
 	Name  string         `json:"name"`
-	State string         `json:"state"`
+	State string         `json:"state"`         // StateKept, StateDropped, StateLeftOut or StateUnknown
 	Why   string         `json:"why,omitempty"` // the reason why the column was left out
 	Rank  int            `json:"rank,omitempty"`
 	Score *stream.Number `json:"score,omitempty"`
@@ -108,7 +108,7 @@ type Relations struct {
 	// VIF is the variance inflation factor 1/(1 − R²), with R² from the regression on all other features. It is null if
 	// they determine the column. VIFSelected is the VIF of a chosen feature among the chosen features.
 	VIF              stream.Number       `json:"vif"`
-	Determined       bool                `json:"determined,omitempty"`
+	Determined       bool                `json:"determined,omitempty"` // all other features determine the column
 	VIFSelected      *stream.Number      `json:"vif_selected,omitempty"`
 	Combinations     []LinearCombination `json:"combinations"`
 	LongCombinations bool                `json:"longer_combinations,omitempty"` // more than 20 other columns determine the column

@@ -54,12 +54,12 @@ type AlikeCluster struct {
 // AlikeColumn is a column of a cluster.
 type AlikeColumn struct {
 	Name   string        `json:"name"`
-	R2Own  stream.Number `json:"r2_own"`         // squared correlation with its cluster's component
-	R2Next stream.Number `json:"r2_next"`        // the largest squared correlation with another cluster's component
-	Next   int           `json:"next,omitempty"` // number of that other cluster
-	Ratio  stream.Number `json:"ratio"`          // (1 − R2Own)/(1 − R2Next): the representative has the smallest
-	VIF    stream.Number `json:"vif"`            // 1/(1 − R²), R² by all other columns; null if they determine it
-	Exact  bool          `json:"determined,omitempty"`
+	R2Own  stream.Number `json:"r2_own"`               // squared correlation with its cluster's component
+	R2Next stream.Number `json:"r2_next"`              // the largest squared correlation with another cluster's component
+	Next   int           `json:"next,omitempty"`       // number of that other cluster
+	Ratio  stream.Number `json:"ratio"`                // (1 − R2Own)/(1 − R2Next): the representative has the smallest
+	VIF    stream.Number `json:"vif"`                  // 1/(1 − R²), R² by all other columns; null if they determine it
+	Exact  bool          `json:"determined,omitempty"` // all other columns determine the column
 }
 
 // AlikeDrop is a dropped column; the kept column For replaces it.

@@ -78,7 +78,7 @@ type Tick struct {
 // TickMarks returns the ticks from lo to hi.
 func (t TickOptions) TickMarks(lo, hi float64) []Tick {
 	if t.log && hi/lo >= 10 {
-		return t.decadeTicks(lo, hi)
+		return t.logarithmicTicks(lo, hi)
 	}
 	return t.linearTicks(lo, hi)
 }
@@ -109,7 +109,7 @@ func (t TickOptions) linearTicks(lo, hi float64) []Tick {
 	return list
 }
 
-func (t TickOptions) decadeTicks(lo, hi float64) []Tick {
+func (t TickOptions) logarithmicTicks(lo, hi float64) []Tick {
 	first, last := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
 	every := max(1, (last-first)/t.MaxLabels+1)
 	minor := last-first < 8

@@ -12,8 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 )
 
-// Chart is a line chart. Points that cannot be drawn (NaN, ±Inf, beyond ±1e300, not positive on a log axis) leave a
-// gap.
+// Chart is a line chart. Points that cannot be drawn (NaN, beyond ±1e300, or not positive on a log axis) leave a gap.
 type Chart struct {
 	Title, XLabel, YLabel string
 	LogX, LogY            bool
@@ -76,15 +75,15 @@ func (c Chart) WriteSVG(w io.Writer) error { return drawing.WriteSVG(w, c) }
 // WritePNG writes the chart as a PNG file in light colours, with its title and legend.
 func (c Chart) WritePNG(w io.Writer) error { return drawing.WritePNG(w, c) }
 
-// SizeInPoints implements drawing.Painter.
+// SizeInPoints implements drawing.Painter: it returns the size of a chart in a file.
 func (c Chart) SizeInPoints() (width, height float64) { return fileWidth, fileHeight }
 
-// PaintInto implements drawing.Painter.
+// PaintInto implements drawing.Painter: it draws the title, the legend and the lines into body.
 func (c Chart) PaintInto(to drawing.Canvas, body drawing.Frame) error {
 	if err := c.checkSeries(); err != nil {
 		return err
 	}
-	c.drawPlot(to, c.drawHead(to, body))
+	c.drawPlot(to, c.drawTitleAndLegend(to, body))
 	return nil
 }
 
@@ -114,26 +113,26 @@ func (s *Series) SortByX() {
 	}
 }
 
-func (c Chart) drawHead(to drawing.Canvas, in drawing.Frame) drawing.Frame {
-	in = DrawTitle(to, in, c.Title)
+func (c Chart) drawTitleAndLegend(to drawing.Canvas, frame drawing.Frame) drawing.Frame {
+	frame = DrawTitle(to, frame, c.Title)
 	if len(c.Series) < 2 {
-		return in
+		return frame
 	}
 	style := drawing.Lettering{Hue: drawing.InkHue, Size: 10}
 	const swatch, gap, line = 18, 14, 15
-	at := drawing.Point{X: in.Left, Y: in.Top + line}
+	at := drawing.Point{X: frame.Left, Y: frame.Top + line}
 	for i, s := range c.Series {
 		name := drawing.PrintableText(s.Name, 48)
 		width := swatch + to.TextWidth(style, name) + gap
-		if at.X > in.Left && at.X+width > in.Right {
-			at = drawing.Point{X: in.Left, Y: at.Y + line}
+		if at.X > frame.Left && at.X+width > frame.Right {
+			at = drawing.Point{X: frame.Left, Y: at.Y + line}
 		}
 		to.DrawLine(SeriesStroke(i), drawing.Point{X: at.X, Y: at.Y - 4}, drawing.Point{X: at.X + swatch - 5, Y: at.Y - 4})
 		to.DrawText(style, drawing.Point{X: at.X + swatch, Y: at.Y}, name)
 		at.X += width
 	}
-	in.Top = at.Y + 8
-	return in
+	frame.Top = at.Y + 8
+	return frame
 }
 
 // DrawTitle draws a title, if any, at the top of the frame and returns the space below it.

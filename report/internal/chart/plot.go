@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 )
 
-func (c Chart) drawPlot(to drawing.Canvas, in drawing.Frame) {
-	a := c.drawAxes(to, in)
+func (c Chart) drawPlot(to drawing.Canvas, frame drawing.Frame) {
+	a := c.drawAxes(to, frame)
 	for i, s := range c.Series {
 		c.drawSeries(to, a, i, s)
 	}
@@ -39,12 +39,12 @@ func (a Axes) PointAt(x, y float64) drawing.Point {
 	return drawing.Point{X: a.Left + a.Width()*a.X.positionOf(x), Y: a.Bottom - a.Height()*a.Y.positionOf(y)}
 }
 
-func (c Chart) drawAxes(to drawing.Canvas, in drawing.Frame) Axes {
-	a := Axes{Frame: in}
+func (c Chart) drawAxes(to drawing.Canvas, frame drawing.Frame) Axes {
+	a := Axes{Frame: frame}
 	a.X.Lo, a.X.Hi = c.axisRange(true)
 	a.Y.Lo, a.Y.Hi = c.axisRange(false)
 	a.X.log, a.Y.log = c.LogX, c.LogY
-	to.DrawText(drawing.LabelLettering(drawing.AnchorStart), drawing.Point{X: in.Left, Y: in.Top + 10}, drawing.PrintableText(c.YLabel, 80))
+	to.DrawText(drawing.LabelLettering(drawing.AnchorStart), drawing.Point{X: frame.Left, Y: frame.Top + 10}, drawing.PrintableText(c.YLabel, 80))
 	a.Top += 24
 	a.Bottom -= 32
 	ys := TickOptions{log: c.LogY, MaxLabels: max(2, int(a.Height()/36))}.TickMarks(a.Y.Lo, a.Y.Hi)

@@ -32,12 +32,12 @@ const (
 	rankBarDistance = 7   // between bars
 )
 
-// SizeInPoints implements drawing.Painter.
+// SizeInPoints implements drawing.Painter: it returns the size of the plot, which grows with the number of names.
 func (r RankPlot) SizeInPoints() (width, height float64) {
 	return rankWidth, float64(rankAxisTop + 34 + rankBarDistance*len(r.Alike) + rankLineHeight*((len(r.Names)+1)/2))
 }
 
-// PaintInto implements drawing.Painter.
+// PaintInto implements drawing.Painter: it draws the axis, the names at their mean ranks, and the bars.
 func (r RankPlot) PaintInto(to drawing.Canvas, body drawing.Frame) error {
 	if len(r.Names) != len(r.Ranks) {
 		return fmt.Errorf("report: %d names and %d ranks", len(r.Names), len(r.Ranks))

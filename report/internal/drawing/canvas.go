@@ -10,7 +10,7 @@ import (
 // Point is a position on a canvas, in points (1/72 inch) from its upper left corner.
 type Point struct{ X, Y float64 }
 
-// Frame is an upright rectangle.
+// Frame is a rectangle on a canvas, given by its sides, in points.
 type Frame struct{ Left, Top, Right, Bottom float64 }
 
 // Width returns the width in points.
@@ -110,7 +110,7 @@ type Painter interface {
 func WriteSVG(w io.Writer, p Painter) error {
 	width, height := p.SizeInPoints()
 	s := newFileSVG(width, height)
-	if err := paintOn(s, p); err != nil {
+	if err := paintWithMargins(s, p); err != nil {
 		return err
 	}
 	b, err := s.closeSVG()
@@ -124,13 +124,13 @@ func WriteSVG(w io.Writer, p Painter) error {
 // WritePNG writes the picture as a PNG file in light colours.
 func WritePNG(w io.Writer, p Painter) error {
 	r := newRaster(p.SizeInPoints())
-	if err := paintOn(r, p); err != nil {
+	if err := paintWithMargins(r, p); err != nil {
 		return err
 	}
 	return r.encodePNG(w)
 }
 
-func paintOn(to Canvas, p Painter) error {
+func paintWithMargins(to Canvas, p Painter) error {
 	width, height := p.SizeInPoints()
 	page := Frame{0, 0, width, height}
 	to.FillArea(PaperHue, 1, page.Corners()...)

@@ -69,13 +69,13 @@ func (s *svg) FillArea(fill Hue, opacity float64, around ...Point) {
 	s.b.WriteString("/>")
 }
 
-func (s *svg) writePath(points []Point, ending string) {
+func (s *svg) writePath(points []Point, closing string) {
 	s.b.WriteString(`<path d="`)
 	for i, p := range points {
 		s.b.WriteByte("ML"[min(i, 1)])
 		s.b.WriteString(SvgNumber(p.X) + " " + SvgNumber(p.Y))
 	}
-	s.b.WriteString(ending + `"`)
+	s.b.WriteString(closing + `"`)
 }
 
 func (s *svg) FillDot(fill Hue, at Point, radius float64) {

@@ -26,28 +26,27 @@ type ApplyRequest struct {
 	Hooks     request.Hooks
 }
 
-// ApplySelection implements ufs.Apply: it writes the selected columns of the input, with their original types and
-// values.
+// ApplySelection implements ufs.Apply: it writes the selected columns of the input, with their types and values.
 func ApplySelection(ctx context.Context, a ApplyRequest) (chunkio.ApplyReport, error) {
 	var report chunkio.ApplyReport
-	if err := checkDataOutput("apply", a.Output); err != nil {
+	if err := requireOutputFile("apply", a.Output); err != nil {
 		return report, err
 	}
 	form, err := chunkio.OutputForm(a.Output, a.Format)
 	if err != nil {
 		return report, err
 	}
-	err = a.findColumns(ctx, func(q *request.Request, opt chunkio.ApplyOptions) error {
+	err = a.withSelectedColumns(ctx, func(q *request.Request, opt chunkio.ApplyOptions) error {
 		opt.Form = form
 		return request.TrackProgress(q, request.Progress{What: "apply", Pass: 1, Passes: 1, Rows: a.Selection.Rows}, func(func(request.Progress)) (err error) {
 			report, err = chunkio.Apply(ctx, a.Input.Paths, a.Output, opt)
-			return asInterrupted(err)
+			return unfinishedAsInterrupted(err)
 		})
 	})
 	return report, err
 }
 
-func asInterrupted(err error) error {
+func unfinishedAsInterrupted(err error) error {
 	if u, ok := errors.AsType[*chunkio.Unfinished](err); ok {
 		return &request.Interrupted{Checkpoint: u.Place, Err: err}
 	}
@@ -56,14 +55,14 @@ func asInterrupted(err error) error {
 
 // LocateColumns implements ufs.Locate: it finds the positions in the input of the columns that [Apply] would write.
 func LocateColumns(ctx context.Context, a ApplyRequest) (located *chunkio.Located, err error) {
-	err = a.findColumns(ctx, func(_ *request.Request, opt chunkio.ApplyOptions) error {
+	err = a.withSelectedColumns(ctx, func(_ *request.Request, opt chunkio.ApplyOptions) error {
 		located, err = chunkio.Locate(ctx, a.Input.Paths, opt)
 		return err
 	})
 	return located, err
 }
 
-func (a *ApplyRequest) findColumns(ctx context.Context, write func(*request.Request, chunkio.ApplyOptions) error) error {
+func (a *ApplyRequest) withSelectedColumns(ctx context.Context, write func(*request.Request, chunkio.ApplyOptions) error) error {
 	switch {
 	case len(a.Input.Paths) == 0:
 		return stream.Usagef("apply: no INPUT given")
@@ -72,7 +71,7 @@ func (a *ApplyRequest) findColumns(ctx context.Context, write func(*request.Requ
 	case a.K < 0:
 		return stream.Usagef("{k} %d: want 1 or more", a.K)
 	case a.K > len(a.Selection.Selected):
-		return stream.Usagef("{k} %d: the selection has %s; select again with {k} %[1]d", a.K, wording.Plural(len(a.Selection.Selected), "feature"))
+		return stream.Usagef("{k} %d: the selection has %s; select again with {k} %[1]d", a.K, wording.CountNoun(len(a.Selection.Selected), "feature"))
 	}
 	q := request.Request{Input: a.Input, Limits: a.Limits, Hooks: a.Hooks}
 	sparse := a.Sparse

@@ -27,22 +27,22 @@ func ConvertInput(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, e
 	if len(c.Input.Paths) == 0 {
 		return report, stream.Usagef("convert: no INPUT given")
 	}
-	if err := checkDataOutput("convert", c.Output); err != nil {
+	if err := requireOutputFile("convert", c.Output); err != nil {
 		return report, err
 	}
-	if err := checkParquetOutput("convert", c.Output); err != nil {
+	if err := checkParquetFileName("convert", c.Output); err != nil {
 		return report, err
 	}
 	err := runWithinLimits(ctx, &q, func(opt chunkio.ApplyOptions) error {
 		return request.TrackProgress(&q, request.Progress{What: "convert", Pass: 1, Passes: 1, Rows: -1}, func(func(request.Progress)) (err error) {
 			report, err = chunkio.Convert(ctx, c.Input.Paths, c.Output, opt)
-			return asInterrupted(err)
+			return unfinishedAsInterrupted(err)
 		})
 	})
 	return report, err
 }
 
-func checkDataOutput(verb, output string) error {
+func requireOutputFile(verb, output string) error {
 	switch output {
 	case "":
 		return stream.Usagef("%s: no output given; add {o} OUT", verb)
@@ -52,7 +52,7 @@ func checkDataOutput(verb, output string) error {
 	return nil
 }
 
-func checkParquetOutput(verb, output string) error {
+func checkParquetFileName(verb, output string) error {
 	f := chunkio.InputFormatByName(output)
 	if f != nil && f.Name != "Parquet" || slices.Contains([]string{".json", ".txt", ".ufs", ".gz", ".zst", ".bz2"}, strings.ToLower(place.Ext(output))) {
 		return stream.Usagef("%s: {o} %s: OUT is Parquet; name it %s", verb, place.DisplayName(output), place.WithExt(output, ".parquet"))

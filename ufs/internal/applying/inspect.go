@@ -25,7 +25,7 @@ func InspectInput(ctx context.Context, q request.Request, scan bool) (*result.In
 		return nil, err
 	}
 	if len(q.Input.Paths) == 1 && chunkio.IsStats(ctx, q.Input.Paths[0], budget.DocumentOptions(&q)) {
-		return inspectStats(ctx, &q, q.Input.Paths[0])
+		return inspectStatsFile(ctx, &q, q.Input.Paths[0])
 	}
 	if len(q.Input.Paths) == 0 && q.Plan == "" {
 		return nil, stream.Usagef("inspect: no INPUT given")
@@ -122,39 +122,39 @@ func inspectInput(ctx context.Context, r *settled.Run, scan bool) (*result.Inspe
 	for _, in := range s.Inputs {
 		s.Bytes += in.Bytes
 	}
-	countFeatures(s)
-	if remark := settled.FilledRemark(r, listMissing(s)); remark != "" && (scan || r.Columns.Sparse == "") {
+	updateFeatureCount(s)
+	if remark := settled.FilledRemark(r, columnsWithMissing(s)); remark != "" && (scan || r.Columns.Sparse == "") {
 		s.Notes = append(s.Notes, remark)
 	}
 	return s, nil
 }
 
-func listMissing(s *result.Inspection) (list []stream.ColumnReport) {
+func columnsWithMissing(inspection *result.Inspection) (list []stream.ColumnReport) {
 	count := func(n *int64) int64 {
 		if n == nil {
 			return 0
 		}
 		return *n
 	}
-	for _, col := range s.Columns {
+	for _, col := range inspection.Columns {
 		c := stream.ColumnReport{Name: col.Name, Nulls: count(col.Nulls), NaNs: count(col.NaNs), Infs: count(col.Infs)}
-		if missing := c.Nulls + c.NaNs + c.Infs; col.Used && missing > 0 && s.Rows != nil && missing < *s.Rows {
+		if missing := c.Nulls + c.NaNs + c.Infs; col.Used && missing > 0 && inspection.Rows != nil && missing < *inspection.Rows {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-func countFeatures(s *result.Inspection) {
-	s.Features = 0
-	for _, col := range s.Columns {
+func updateFeatureCount(inspection *result.Inspection) {
+	inspection.Features = 0
+	for _, col := range inspection.Columns {
 		if col.Used {
-			s.Features++
+			inspection.Features++
 		}
 	}
 }
 
-func inspectValues(ctx context.Context, r *settled.Run, ds *chunkio.Dataset, s *result.Inspection) (rows int64, err error) {
+func inspectValues(ctx context.Context, r *settled.Run, ds *chunkio.Dataset, inspection *result.Inspection) (rows int64, err error) {
 	profile, facts := gram.NewProfile(len(ds.Columns())), settled.NewFacts(r, len(ds.Columns()))
 	if len(ds.Columns()) > 0 && ds.Rows() != 0 {
 		err := request.TrackProgress(&r.Request, request.Progress{What: "scan", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(request.Progress)) error {
@@ -164,22 +164,22 @@ func inspectValues(ctx context.Context, r *settled.Run, ds *chunkio.Dataset, s *
 			return 0, err
 		}
 	}
-	addProfile(s, profile, ds.Columns())
-	s.Warnings = append(s.Warnings, wording.SpellAll(selecting.SuspectWarnings(facts.FindSuspects(profile, nil, request.MissingShareToWarn), ds.Columns(), r.Columns.Label), r.Hooks.Spelling)...)
+	addProfileToColumns(inspection, profile, ds.Columns())
+	inspection.Warnings = append(inspection.Warnings, wording.SpellAll(selecting.SuspectWarnings(facts.FindSuspects(profile, nil, request.MissingShareToWarn), ds.Columns(), r.Columns.Label), r.Hooks.Spelling)...)
 	return profile.Seen, nil
 }
 
-func addProfile(s *result.Inspection, profile *gram.Profile, columns []stream.Column) {
+func addProfileToColumns(inspection *result.Inspection, profile *gram.Profile, features []stream.Column) {
 	useless := make(map[string]string)
-	for _, l := range profile.LeftOut(columns) {
+	for _, l := range profile.LeftOut(features) {
 		useless[l.Name] = l.Why
 	}
-	at := make(map[string]int, len(s.Columns))
-	for i, col := range s.Columns {
+	at := make(map[string]int, len(inspection.Columns))
+	for i, col := range inspection.Columns {
 		at[col.Name] = i
 	}
-	for j, column := range columns {
-		p, col := profile.Columns[j], &s.Columns[at[column.Name]]
+	for j, column := range features {
+		p, col := profile.Columns[j], &inspection.Columns[at[column.Name]]
 		col.Nulls, col.NaNs, col.Infs = &p.Missing.Nulls, &p.Missing.NaNs, &p.Missing.Infs
 		if p.Observed > 0 {
 			lo, hi := stream.Number(p.Min), stream.Number(p.Max)
@@ -191,7 +191,7 @@ func addProfile(s *result.Inspection, profile *gram.Profile, columns []stream.Co
 	}
 }
 
-func inspectStats(ctx context.Context, q *request.Request, path string) (*result.Inspection, error) {
+func inspectStatsFile(ctx context.Context, q *request.Request, path string) (*result.Inspection, error) {
 	r, err := statistics.OpenStats(ctx, q, path)
 	if err != nil {
 		return nil, err
@@ -210,11 +210,11 @@ func inspectStats(ctx context.Context, q *request.Request, path string) (*result
 	for _, col := range e.Columns {
 		s.Columns = append(s.Columns, result.InspectedColumn{Name: col.Name, Type: col.Type, Used: true})
 	}
-	addProfile(s, e.Profile, e.Columns)
+	addProfileToColumns(s, e.Profile, e.Columns)
 	s.Warnings = append(s.Warnings, wording.SpellAll(selecting.SuspectWarnings(e.Facts.FindSuspects(e.Profile, nil, request.MissingShareToWarn), e.Columns, e.Options["label"]), q.Hooks.Spelling)...)
 	for _, l := range e.LeftOut {
 		s.Columns = append(s.Columns, result.InspectedColumn{Name: l.Name, Why: l.Why})
 	}
-	countFeatures(s)
+	updateFeatureCount(s)
 	return s, nil
 }

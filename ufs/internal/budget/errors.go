@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
+// ErrLowerBound does the work of ErrForLimit, and marks the memory that the error names as only a lower bound.
 func ErrLowerBound(q *request.Request, err error) error {
 	err = ErrForLimit(q, err)
 	if m, ok := errors.AsType[*stream.MemoryError](err); ok && m.OfMemory() {
@@ -16,7 +17,7 @@ func ErrLowerBound(q *request.Request, err error) error {
 	return err
 }
 
-// ErrForLimit restates a memory error about the share of reading in terms of the whole limit.
+// ErrForLimit restates a memory error about the memory for reading in terms of the whole memory limit of q.
 func ErrForLimit(q *request.Request, err error) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {
@@ -42,8 +43,8 @@ func ErrForLimit(q *request.Request, err error) error {
 // selections and headers of statistics are smaller.
 const smallDocumentBytes = 4 << 20
 
-// ReadWithin implements ufs.Within: it calls read with the number of bytes that remain for reading under the memory
-// limit of the process.
+// ReadWithin implements ufs.Within: it calls read with room, the number of bytes that remain for reading if the process
+// may use limit bytes of memory.
 func ReadWithin(limit int64, read func(room int64) error) error {
 	if limit == 0 {
 		return read(0)
@@ -51,6 +52,7 @@ func ReadWithin(limit int64, read func(room int64) error) error {
 	return ErrForLimit(&request.Request{Limits: request.Limits{Memory: limit}}, read(max(limit-ProgramBytes, smallDocumentBytes)))
 }
 
+// DocumentOptions returns options for fetching a document, such as a plan or selection, within the memory limit of q.
 func DocumentOptions(q *request.Request) chunkio.FetchOptions {
 	from := q.FetchOptions()
 	if q.Limits.Memory > 0 {

@@ -49,19 +49,19 @@ var process struct {
 type runtimeSettings struct {
 	threads int   // GOMAXPROCS; 0 leaves it as it is
 	memory  int64 // the soft limit of the heap (GOMEMLIMIT), in bytes
-	pace    int   // the growth of the heap at which the collector runs (GOGC), in percent
+	pace    int   // growth of the heap, in percent, after which the garbage collector runs (GOGC)
 }
 
-// applyAll is the only function that changes these settings. It returns the settings before.
+// applyAll sets the settings in the Go runtime; only this function does. It returns the former settings.
 func (s runtimeSettings) applyAll() (before runtimeSettings) {
 	return runtimeSettings{runtime.GOMAXPROCS(s.threads), debug.SetMemoryLimit(s.memory), debug.SetGCPercent(s.pace)}
 }
 
-func settingsFor(memory int64, threads int) runtimeSettings {
+func newRuntimeSettings(memory int64, threads int) runtimeSettings {
 	return runtimeSettings{threads: threads, memory: max(memory-nonHeapBytes, 1<<20) + process.held, pace: collectPercent}
 }
 
-// BoundMemory implements ufs.Bound.
+// BoundMemory implements ufs.Bound: it keeps the process within the given bytes of memory until restore is called.
 func BoundMemory(memory int64) (restore func()) {
 	process.Lock()
 	defer process.Unlock()
@@ -69,7 +69,7 @@ func BoundMemory(memory int64) (restore func()) {
 	if process.bounds == 1 && process.runs == 0 {
 		process.held = memoryBeforeRun()
 	}
-	before := settingsFor(memory, 0).applyAll()
+	before := newRuntimeSettings(memory, 0).applyAll()
 	before.threads = 0
 	return func() {
 		process.Lock()
@@ -98,7 +98,7 @@ func ApplyLimits(ctx context.Context, q *request.Request) (end func(), err error
 	if process.runs == 0 && process.bounds == 0 {
 		process.held = memoryBeforeRun()
 	}
-	before := settingsFor(q.Limits.Memory, q.Limits.Threads).applyAll()
+	before := newRuntimeSettings(q.Limits.Memory, q.Limits.Threads).applyAll()
 	if process.runs == 0 {
 		process.before = before
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-func (c *Candidates) makeBlocks() {
+func (c *Candidates) makeBlocksByColumn() {
 	members := make([]int, len(c.Columns)) // blocks of one feature share this slice, to save memory
 	made := make(map[string]int)
 	c.Blocks = make([]method.Block, 0, len(c.Columns))
@@ -29,8 +29,8 @@ func (c *Candidates) makeBlocks() {
 	}
 }
 
-// indexBlocks removes the blocks if each of them is a single feature with the feature's name, and costs are not
-// reported. Otherwise it records the block of each feature in blockOf.
+// indexBlocks removes the blocks (groups of features chosen together) if each is a single feature with the feature's
+// name, and costs are not reported. Otherwise it records the block of each feature in blockOf.
 func (c *Candidates) indexBlocks() {
 	isNeeded := func(b method.Block) bool { return len(b.Members) > 1 || b.Name != c.Columns[b.Members[0]].Name }
 	if !c.ReportsCosts && !slices.ContainsFunc(c.Blocks, isNeeded) {
@@ -52,7 +52,7 @@ func applyGroups(r *settled.Run, c *Candidates, leftOut []stream.LeftOut, strict
 		return nil
 	}
 	if strict {
-		if err := checkGroupColumns(r, c, leftOut); err != nil {
+		if err := checkGroupedColumnsExist(r, c, leftOut); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (c *Candidates) joinGroups(groups []int, names []string) {
 	}
 }
 
-func checkGroupColumns(r *settled.Run, c *Candidates, leftOut []stream.LeftOut) error {
+func checkGroupedColumnsExist(r *settled.Run, c *Candidates, leftOut []stream.LeftOut) error {
 	found := make(map[string]bool, len(r.Grouping.ColumnOrder))
 	for _, b := range c.Blocks {
 		if _, listed := r.Grouping.GroupByColumn[b.Name]; listed {

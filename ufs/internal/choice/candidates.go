@@ -23,7 +23,7 @@ type Candidates struct {
 	Columns       []stream.Column
 	BlockOf       []int    // index in Blocks of each feature's block; nil if Blocks is nil
 	setNames      []string // names of Choice.Sets
-	Keep          []int    // the candidates that {keep} requires
+	Keep          []int    // the candidates that option {keep} requires
 	Choosable     int      // number of candidates that can be chosen together
 	ReportsCosts  bool     // results report costs
 	IsConstrained bool     // the choice is constrained by more than the number of features
@@ -33,8 +33,8 @@ type Candidates struct {
 // ignores unknown names in options: for a part of the rows, more columns may be constant and therefore left out.
 func NewCandidates(r *settled.Run, columns []stream.Column, leftOut []stream.LeftOut, strict bool) (*Candidates, error) {
 	c := &Candidates{Columns: columns, ReportsCosts: r.Choice.Costs != "" || r.Choice.Budget > 0}
-	if r.Choice.Groups != "" || c.ReportsCosts || slices.ContainsFunc(columns, isInBlock) {
-		c.makeBlocks()
+	if r.Choice.Groups != "" || c.ReportsCosts || slices.ContainsFunc(columns, isPartOfBlock) {
+		c.makeBlocksByColumn()
 		if err := applyGroups(r, c, leftOut, strict); err != nil {
 			return nil, err
 		}
@@ -58,20 +58,20 @@ func NewCandidates(r *settled.Run, columns []stream.Column, leftOut []stream.Lef
 	return c, err
 }
 
-func isInBlock(c stream.Column) bool { return c.Block != "" }
+func isPartOfBlock(c stream.Column) bool { return c.Block != "" }
 
-func (c *Candidates) Name(i int) string {
+func (c *Candidates) Name(candidate int) string {
 	if c.Blocks == nil {
-		return c.Columns[i].Name
+		return c.Columns[candidate].Name
 	}
-	return c.Blocks[i].Name
+	return c.Blocks[candidate].Name
 }
 
-func (c *Candidates) Members(i int) []int {
+func (c *Candidates) Members(candidate int) []int {
 	if c.Blocks == nil {
-		return []int{i}
+		return []int{candidate}
 	}
-	return c.Blocks[i].Members
+	return c.Blocks[candidate].Members
 }
 
 // InputColumns yields the columns of the input from which the features in members were made. For each column it yields
@@ -101,7 +101,7 @@ func (c *Candidates) InputColumns(members []int) iter.Seq2[int, string] {
 // are columns of the input themselves.
 func (c *Candidates) InputNames(i int) (names []string) {
 	members := c.Members(i)
-	if !slices.ContainsFunc(members, func(j int) bool { return isInBlock(c.Columns[j]) }) {
+	if !slices.ContainsFunc(members, func(j int) bool { return isPartOfBlock(c.Columns[j]) }) {
 		return nil
 	}
 	for _, name := range c.InputColumns(members) {
@@ -151,7 +151,7 @@ func (c *Candidates) matchPatterns(option string, patterns []string, leftOut []s
 }
 
 // blockAliases lists all names by which options may name a block: the name of the block, of the columns from which it
-// was made, and of its features. Name names[i] means block number blockOf[i].
+// was made, and of its features. names[i] is a name of block number blockOf[i].
 func (c *Candidates) blockAliases() (names []stream.Column, blockOf []int) {
 	seen := make(map[string]bool)
 	for i, b := range c.Blocks {
@@ -173,9 +173,9 @@ func (c *Candidates) blockAliases() (names []stream.Column, blockOf []int) {
 	return names, blockOf
 }
 
-// checkFeasible returns an error that names the contradiction if {keep}, {forbid}, {k} and {budget} cannot all be met.
+// checkFeasible returns an error with the reason if the options {keep}, {forbid}, {k} and {budget} cannot all be met.
 func (c *Candidates) checkFeasible(r *settled.Run) error {
-	if r.Bound.Takes.Turns && slices.ContainsFunc(c.Columns, isInBlock) {
+	if r.Bound.Takes.Turns && slices.ContainsFunc(c.Columns, isPartOfBlock) {
 		i := 0
 		for c.InputNames(i) == nil {
 			i++
@@ -194,7 +194,7 @@ func (c *Candidates) checkFeasible(r *settled.Run) error {
 		}
 	}
 	if r.Choice.K > 0 && len(c.Keep) > r.Choice.K {
-		return stream.Usagef("{keep} names %s (%s), more than {k} %d", c.countCandidates(len(c.Keep)), c.firstNamesText(c.Keep), r.Choice.K)
+		return stream.Usagef("{keep} names %s (%s), more than {k} %d", c.candidateCountText(len(c.Keep)), c.firstNamesText(c.Keep), r.Choice.K)
 	}
 	if c.Choosable == 0 {
 		return stream.Usagef("{forbid} %s leaves nothing to choose", request.JoinNames(r.Choice.Forbid))
@@ -221,45 +221,46 @@ func (c *Candidates) checkFeasible(r *settled.Run) error {
 	return nil
 }
 
+// CheckCount returns a usage error if k is more than the number of candidates that can be chosen.
 func (c *Candidates) CheckCount(k int, leftOut []stream.LeftOut) error {
 	if !c.IsConstrained || k <= c.Choosable {
-		return checkAtMost(k, c.Choosable, leftOut)
+		return checkEnoughFeatures(k, c.Choosable, leftOut)
 	}
 	forbidden := ""
 	if n := len(c.Forbid); n > 0 {
 		forbidden = fmt.Sprintf(", not counting %d that {forbid} names", n)
 	}
-	return stream.Usagef("{k} %d is more than the %s that can be chosen"+forbidden, k, c.countCandidates(c.Choosable))
+	return stream.Usagef("{k} %d is more than the %s that can be chosen"+forbidden, k, c.candidateCountText(c.Choosable))
 }
 
-func (c *Candidates) firstNamesText(list []int) string {
+func (c *Candidates) firstNamesText(candidates []int) string {
 	var names []string
-	for _, i := range list[:min(len(list), wording.MaxNamesInError)] {
+	for _, i := range candidates[:min(len(candidates), wording.MaxNamesInError)] {
 		names = append(names, c.Name(i))
 	}
 	text := strings.Join(names, ", ")
-	if n := len(list) - len(names); n > 0 {
+	if n := len(candidates) - len(names); n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
 	return text
 }
 
-func (c *Candidates) countCandidates(n int) string {
+func (c *Candidates) candidateCountText(count int) string {
 	if c.Blocks == nil {
-		return wording.Plural(n, "feature")
+		return wording.CountNoun(count, "feature")
 	}
-	return wording.Plural(n, "group")
+	return wording.CountNoun(count, "group")
 }
 
-// AddChoiceToShape adds a choice of up to k features to shape, within the constraints of c.
-func AddChoiceToShape(k int, shape *method.Shape, c *Candidates) {
+// AddChoiceToShape adds a choice of up to k of the candidates to shape, which describes the input of a solver.
+func AddChoiceToShape(k int, shape *method.Shape, candidates *Candidates) {
 	shape.K = k
-	if !c.IsConstrained {
+	if !candidates.IsConstrained {
 		return
 	}
-	shape.K = min(c.Features(min(k, c.Choosable)), len(shape.Columns))
-	if !c.Single() {
-		shape.Blocks = c.Largest()
+	shape.K = min(candidates.Features(min(k, candidates.Choosable)), len(shape.Columns))
+	if !candidates.Single() {
+		shape.Blocks = candidates.Largest()
 	}
 }
 
@@ -295,13 +296,13 @@ func MatchFeatures(option string, patterns []string, cols []stream.Column, leftO
 	return found, nil
 }
 
-func checkAtMost(k, d int, leftOut []stream.LeftOut) error {
-	if k <= d {
+func checkEnoughFeatures(k, selectable int, leftOut []stream.LeftOut) error {
+	if k <= selectable {
 		return nil
 	}
 	why := ""
 	if n := len(leftOut); n > 0 {
-		why = fmt.Sprintf("; %s left out, the first %q: %s", wording.Plural(n, "column"), leftOut[0].Name, leftOut[0].Why)
+		why = fmt.Sprintf("; %s left out, the first %q: %s", wording.CountNoun(n, "column"), leftOut[0].Name, leftOut[0].Why)
 	}
-	return stream.Usagef("{k} %d is more than the %s that can be selected%s", k, wording.Plural(d, "feature"), why)
+	return stream.Usagef("{k} %d is more than the %s that can be selected%s", k, wording.CountNoun(selectable, "feature"), why)
 }

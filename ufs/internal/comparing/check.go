@@ -18,15 +18,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
-// CheckRequest names a selection and the statistics of new data to check it against. A zero field means its
-// default.
+// CheckRequest names a selection and the statistics of new data to check it against. Zero fields mean defaults.
 type CheckRequest struct {
 	Selection *stream.Selection
 	Stats     string // statistics of the new data, a file or object
 	Baseline  string // statistics of the old data, to find the columns that moved since; may be empty
 
-	Tolerance float64 // share of a fresh selection's explained variance that may be lost; default DefaultTolerance
-	PSILimit  float64 // a column with this population stability index is a reason to select again; 0: only warnings
+	Tolerance float64 // share of a fresh selection's explained variance that Selection may fail to explain
+	PSILimit  float64 // population stability index of a column above which to select again; 0: only warn
 	Methods   []method.Spec
 
 	Output string
@@ -36,14 +35,14 @@ type CheckRequest struct {
 	Anonymous bool // use no credentials for object stores, and sign no request for Stats and Baseline
 }
 
-// DefaultTolerance is the share of a fresh selection's explained variance that an old selection may lose. The value
-// comes from a test with mnist70k, usps, isolet, coil20, warppie10p and orl: 5, 20 and 50 features were selected from
-// one sample of 60 to 20,000 rows and checked on another sample of the same size, with raw and with standard columns.
-// The largest loss was 0.08 and the median 0.01. With more rows the loss was smaller. Only counts of rare words lost
-// more: 0.09 to 0.5 for 600 rows of basehock with 4,862 words.
+// DefaultTolerance is the share of a fresh selection's explained variance that an old selection may fail to explain.
+// The value comes from a test with mnist70k, usps, isolet, coil20, warppie10p and orl: 5, 20 and 50 features were
+// selected from one sample of 60 to 20,000 rows and checked on another sample of the same size, with raw and with
+// standard columns. The largest loss was 0.08 and the median 0.01. With more rows the loss was smaller. Only counts of
+// rare words lost more: 0.09 to 0.5 for 600 rows of basehock with 4,862 words.
 const DefaultTolerance = 0.1
 
-// CheckSelection implements ufs.Check: it decides from statistics alone whether a selection is still good for new data.
+// CheckSelection implements ufs.Check: it decides from statistics alone whether a selection still explains new data.
 func CheckSelection(ctx context.Context, o CheckRequest) (*result.Verdict, error) {
 	c := &checker{CheckRequest: o}
 	if c.Methods == nil {
@@ -92,7 +91,7 @@ func CheckSelection(ctx context.Context, o CheckRequest) (*result.Verdict, error
 	return v, err
 }
 
-// checker holds the state of one Check.
+// checker holds the state of one call of ufs.Check, which compares a selection with new data.
 type checker struct {
 	CheckRequest
 	request         request.Request // the recorded request, changed to a greedy selection
@@ -119,7 +118,7 @@ func (c *checker) judgeSelection(ctx context.Context) (*result.Verdict, error) {
 		if err := c.measureErrors(ctx, before, true); err != nil {
 			return nil, gathering.BlameStatsFile(c.Baseline, err)
 		}
-		c.verdict.LostBefore = stream.Number(before.lostShare())
+		c.verdict.LostBefore = stream.Number(before.lostShareAgainstFresh())
 		before.trial.Gram, before.trial.ExplainGram, before.bundle.Moments, before.matrix = nil, nil, nil, nil
 	}
 	now, err := c.loadStats(ctx, c.Stats)
@@ -131,9 +130,9 @@ func (c *checker) judgeSelection(ctx context.Context) (*result.Verdict, error) {
 	}
 	c.verdict.Scale = now.trial.Gatherer.Run.Choice.Scale
 	c.verdict.Rows, c.verdict.RowsUsed, c.verdict.Features = now.bundle.Profile.Seen, now.bundle.Profile.Rows, len(now.names)
-	c.verdict.Error, c.verdict.Fresh, c.verdict.Lost, c.verdict.FreshNames = stream.Number(now.selectionError), stream.Number(now.freshError), stream.Number(now.lostShare()), now.freshNames
+	c.verdict.Error, c.verdict.Fresh, c.verdict.Lost, c.verdict.FreshNames = stream.Number(now.selectionError), stream.Number(now.freshError), stream.Number(now.lostShareAgainstFresh()), now.freshNames
 	if before != nil {
-		c.measureOldWeights(before, now)
+		c.measureErrorByOldWeights(before, now)
 	} else {
 		c.readRecordedErrors()
 		if math.IsNaN(float64(c.verdict.LostBefore)) && isMadeFrom(c.Selection, now) {

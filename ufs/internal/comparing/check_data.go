@@ -37,14 +37,14 @@ type checkedData struct {
 	weightNames []string       // selected features that other selected features do not determine
 }
 
-func (d *checkedData) lostShare() float64 {
+func (d *checkedData) lostShareAgainstFresh() float64 {
 	if d.freshError >= 1 {
 		return 0
 	}
 	return (d.selectionError - d.freshError) / (1 - d.freshError)
 }
 
-// loadStats reads the statistics at path as a greedy selection with the checked selection's settings would.
+// loadStats reads the statistics file at path like a greedy selection with the settings of the checked selection.
 func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, error) {
 	file, err := statistics.OpenStats(ctx, &c.request, path) // opened once for everything that is read from it
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *checker) measureErrors(ctx context.Context, d *checkedData, withWeights
 	return nil
 }
 
-func (c *checker) measureOldWeights(before, now *checkedData) {
+func (c *checker) measureErrorByOldWeights(before, now *checkedData) {
 	if before.weights == nil {
 		c.verdict.ByOldWeights = 1
 		return

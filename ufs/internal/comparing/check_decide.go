@@ -44,8 +44,8 @@ func (c *checker) readRecordedErrors() {
 	}
 }
 
-// isMadeFrom reports whether selection s was made from exactly the rows and inputs in now. In this case it cannot have
-// become worse since.
+// isMadeFrom reports whether selection s was made from exactly the rows and inputs in now, so that it is as good as
+// then.
 func isMadeFrom(s *stream.Selection, now *checkedData) bool {
 	prints := func(inputs []stream.Input) []string {
 		all := make([]string, len(inputs))
@@ -118,7 +118,7 @@ func (c *checker) findDriftedFeatures(now *checkedData) {
 }
 
 func (c *checker) decideVerdict() error {
-	c.decideByFeatures()
+	c.decideByLostFeatures()
 	c.decideByLostShare()
 	c.decideByMovedColumns()
 	v := c.verdict
@@ -145,16 +145,16 @@ func (c *checker) addStaleReason(format string, args ...any) {
 	c.verdict.Why = append(c.verdict.Why, stream.Textf(format, args...).Spell(c.Hooks.Spelling))
 }
 
-func (c *checker) decideByFeatures() {
+func (c *checker) decideByLostFeatures() {
 	if goneFeatures := c.verdict.Gone; len(goneFeatures) > 0 {
 		var names []string
 		for _, g := range goneFeatures {
 			names = append(names, fmt.Sprintf("%s (%s)", g.Name, g.Why))
 		}
-		c.addStaleReason("%s of the selection: %s", map[bool]string{true: "gone is a feature", false: "gone are features"}[len(goneFeatures) == 1], wording.FirstNames(names, 3))
+		c.addStaleReason("%s of the selection: %s", map[bool]string{true: "gone is a feature", false: "gone are features"}[len(goneFeatures) == 1], wording.ListFirstNames(names, 3))
 	}
 	if n := len(c.driftedFeatures); n > 0 {
-		c.addStaleReason("%s of the selection lost what they had in common with other columns (in brackets): %s", wording.Plural(n, "feature"), wording.FirstNames(c.driftedFeatures, 3))
+		c.addStaleReason("%s of the selection lost what they had in common with other columns (in brackets): %s", wording.CountNoun(n, "feature"), wording.ListFirstNames(c.driftedFeatures, 3))
 	}
 }
 
@@ -175,7 +175,7 @@ func (c *checker) decideByLostShare() {
 	case math.IsNaN(float64(v.LostSince)):
 		undecided("the sums of squares of the new data are too large for floating-point numbers")
 	case v.RowsUsed <= int64(v.K)+1 && v.Features > v.K:
-		undecided("any %s explain all of %s: scan more rows", wording.Plural(v.K, "feature"), wording.Plural(int(v.RowsUsed), "row"))
+		undecided("any %s explain all of %s: scan more rows", wording.CountNoun(v.K, "feature"), wording.CountNoun(int(v.RowsUsed), "row"))
 	case lost <= c.Tolerance:
 		if since > otherDataShare {
 			undecided("%v, and of the data that it was made from it explained %.2f %%: these are other data", explains, 100*(1-own))
@@ -213,7 +213,7 @@ func (c *checker) decideByMovedColumns() {
 			}
 		}
 		if n := len(names); n > 0 {
-			addReason("%s moved by {psi-limit} %v or more: %s", wording.Plural(n, "column"), c.PSILimit, wording.FirstNames(names, 10))
+			addReason("%s moved by {psi-limit} %v or more: %s", wording.CountNoun(n, "column"), c.PSILimit, wording.ListFirstNames(names, 10))
 		}
 	}
 }

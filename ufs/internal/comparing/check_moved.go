@@ -21,7 +21,7 @@ type columnSpread struct{ mean, std float64 }
 
 func (c *checker) findMovedColumns(before, now *checkedData) {
 	old, rows, leftOut := make(map[string]columnSpread), c.Selection.RowsUsed, c.Selection.LeftOut
-	if before == nil && statistics.LacksReports(c.Selection) {
+	if before == nil && statistics.LacksFeatureReports(c.Selection) {
 		c.verdict.Warnings = append(c.verdict.Warnings, stream.Textf("the selection has no reports on its features, so that nobody knows which have moved or are new: select with {details} all, or give {baseline}, statistics of the data that it was made from").Spell(c.Hooks.Spelling))
 		return
 	}
@@ -74,13 +74,13 @@ func (c *checker) findMovedColumns(before, now *checkedData) {
 		how   string
 	}{{much, "much (index from 0.25 on)"}, {moved, "somewhat (index from 0.1 on)"}} {
 		if n := len(w.names); n > 0 {
-			c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("%s moved %s: %s", wording.Plural(n, "column"), w.how, request.JoinNames(w.names[:min(n, 10)])))
+			c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("%s moved %s: %s", wording.CountNoun(n, "column"), w.how, request.JoinNames(w.names[:min(n, 10)])))
 		}
 	}
-	fresh := unknownNames(old, now.names)
+	fresh := namesNotIn(old, now.names)
 	fresh = slices.DeleteFunc(fresh, func(name string) bool { return choice.IsLeftOut(name, leftOut) })
 	if len(fresh) > 0 {
-		c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the selection knows nothing of %s: %s", wording.Plural(len(fresh), "new column"), request.JoinNames(fresh[:min(len(fresh), 10)])))
+		c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the selection knows nothing of %s: %s", wording.CountNoun(len(fresh), "new column"), request.JoinNames(fresh[:min(len(fresh), 10)])))
 	}
 }
 
@@ -124,7 +124,7 @@ func (c *checker) findChangedColumns(old map[string]columnSpread, leftOut []stre
 		}
 	}
 	if n := len(changed); n > 0 {
-		c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("%s became constant, disappeared or came back: %s", wording.Plural(n, "column"), wording.FirstNames(changed, 10)))
+		c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("%s became constant, disappeared or came back: %s", wording.CountNoun(n, "column"), wording.ListFirstNames(changed, 10)))
 	}
 }
 
@@ -135,6 +135,6 @@ func normalPSI(shift, ratio float64) float64 {
 	return (ratio + 1/ratio - 2 + shift*shift*(1+1/ratio)) / 2
 }
 
-func unknownNames(old map[string]columnSpread, names []string) []string {
+func namesNotIn(old map[string]columnSpread, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, known := old[name]; return known })
 }

@@ -18,7 +18,7 @@ import (
 func CompareSelections(before, after *stream.Selection) *result.Difference {
 	d := &result.Difference{
 		Schema: result.DifferenceSchema, Old: newSide(before), New: newSide(after),
-		Came: changesOnlyIn(after, before, absencePhrases{"not in the old data", "takes the place of"}), Went: changesOnlyIn(before, after, absencePhrases{"gone from the data", "replaced by"}), Moved: []result.Move{}, Settings: changedSettings(before, after),
+		Came: featuresOnlyIn(after, before, absencePhrases{"not in the old data", "takes the place of"}), Went: featuresOnlyIn(before, after, absencePhrases{"gone from the data", "replaced by"}), Moved: []result.Move{}, Settings: changedSettings(before, after),
 		Data: newDataShift(before, after),
 	}
 	ranks := make(map[string]int)
@@ -55,7 +55,7 @@ func newDataShift(before, after *stream.Selection) result.DataShift {
 		return list
 	}
 	d.SameInputs = len(before.Inputs) > 0 && slices.Equal(contents(before), contents(after)) && !slices.Contains(contents(before), "")
-	if statistics.LacksReports(before) || statistics.LacksReports(after) {
+	if statistics.LacksFeatureReports(before) || statistics.LacksFeatureReports(after) {
 		return d
 	}
 	known := func(s *stream.Selection) map[string]string {
@@ -82,7 +82,7 @@ func newDataShift(before, after *stream.Selection) result.DataShift {
 	return d
 }
 
-// absencePhrases holds phrases that explain the absence of a feature.
+// absencePhrases holds the phrases with which a report explains why one of two selections lacks a feature.
 type absencePhrases struct{ absent, substitute string }
 
 // replacement describes how the other selection makes up for the absence of c, by naming its feature nearest to c.
@@ -101,7 +101,7 @@ func (r absencePhrases) replacement(c result.Change, inBoth bool) string {
 	return why
 }
 
-func changesOnlyIn(s, other *stream.Selection, words absencePhrases) []result.Change {
+func featuresOnlyIn(selection, other *stream.Selection, phrases absencePhrases) []result.Change {
 	chosen, own := make(map[string]bool), make(map[string]bool)
 	groupOf := make(map[string]string) // the group of each feature that was chosen in a group
 	for _, f := range other.Selected {
@@ -110,7 +110,7 @@ func changesOnlyIn(s, other *stream.Selection, words absencePhrases) []result.Ch
 			groupOf[name] = f.Name
 		}
 	}
-	for _, name := range choice.FeatureNames(s) {
+	for _, name := range choice.FeatureNames(selection) {
 		own[name] = true
 	}
 	reports := make(map[string]stream.ColumnReport)
@@ -122,7 +122,7 @@ func changesOnlyIn(s, other *stream.Selection, words absencePhrases) []result.Ch
 		why[l.Name] = l.Why
 	}
 	list := []result.Change{}
-	for _, f := range s.Selected {
+	for _, f := range selection.Selected {
 		if chosen[f.Name] {
 			continue
 		}
@@ -133,13 +133,13 @@ func changesOnlyIn(s, other *stream.Selection, words absencePhrases) []result.Ch
 			for _, name := range f.Features() { // a group gets the smallest share of its features
 				c.Explained = min(c.Explained, reports[name].Explained)
 			}
-			if c.Why = words.replacement(c, own[c.Nearest]); c.Why == "" && groupOf[first] != "" {
+			if c.Why = phrases.replacement(c, own[c.Nearest]); c.Why == "" && groupOf[first] != "" {
 				c.Why = "chosen there as part of " + groupOf[first]
 			}
-		} else if c.Why == "" && statistics.LacksReports(other) {
+		} else if c.Why == "" && statistics.LacksFeatureReports(other) {
 			c.Why = "reports left out"
 		} else if c.Why == "" {
-			c.Why = words.absent
+			c.Why = phrases.absent
 		}
 		list = append(list, c)
 	}

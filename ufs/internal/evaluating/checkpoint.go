@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	begunState      = "begun"      // saved before the first repeated selection, so that the subfolders belong to this run
-	foundMark       = "found"      // names the only mark of the other states, repeated selections
-	runFolderPrefix = "selection-" // begins the name of the checkpoint's subfolder for one run of a selection
+	begunState      = "begun"      // state saved before the first repeated selection: the subfolders are of this run
+	foundMark       = "found"      // the only mark (record) of every other state: the repeated selections
+	runFolderPrefix = "selection-" // begins the name of the subfolder with the checkpoint of one repeated selection
 )
 
 // reselections holds the repeated selections that are finished: Of[i] lists the repetitions of judged selection i in
@@ -61,9 +61,9 @@ func openAutoCheckpoint(e *evaluator) (err error) {
 	return err
 }
 
-// openReselections returns the repeated selections that an earlier attempt at the same run saved, or empty lists. half
-// is the number of rows in a sample.
-func openReselections(ctx context.Context, e *evaluator, half int64) (*reselections, error) {
+// openReselections returns the repeated selections that an earlier attempt at the same run saved, or empty lists. A
+// sample has sampleRows rows.
+func openReselections(ctx context.Context, e *evaluator, sampleRows int64) (*reselections, error) {
 	if err := openAutoCheckpoint(e); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func openReselections(ctx context.Context, e *evaluator, half int64) (*reselecti
 	if e.folder == nil {
 		return again, nil
 	}
-	id, err := resampleIdentity(e, half)
+	id, err := checkpointIdentity(e, sampleRows)
 	if err != nil {
 		return nil, err
 	}
@@ -82,26 +82,26 @@ func openReselections(ctx context.Context, e *evaluator, half int64) (*reselecti
 		return again, errors.Join(again.forgetRunFolders(), again.states.AppendState(begunState, nil))
 	}
 	for i := range again.Of {
-		for again.states.HasState(again.nextState(i)) {
-			if err := again.loadNext(ctx, i); err != nil {
+		for again.states.HasState(again.nextStateName(i)) {
+			if err := again.loadNextRepetition(ctx, i); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if e.Hooks.Say != nil {
-		e.Hooks.Say(stream.Textf("continuing from %s: of %s from samples %d are made", again.folder.Path(), wording.Plural(len(e.Selections)*e.Resamples, "selection"), again.countFound()))
+		e.Hooks.Say(stream.Textf("continuing from %s: of %s from samples %d are made", again.folder.Path(), wording.CountNoun(len(e.Selections)*e.Resamples, "selection"), again.countRepetitions()))
 	}
 	return again, nil
 }
 
-func resampleIdentity(e *evaluator, half int64) (resume.Identity, error) {
+func checkpointIdentity(e *evaluator, sampleRows int64) (resume.Identity, error) {
 	id := resume.Identity{
 		What: "selections from samples of the rows", Inputs: e.inputs,
 		Options: map[string]string{
 			"seed": strconv.FormatUint(e.request.Choice.Seed, 10), "missing": e.policyName, "sparse": e.sparse, "where": e.Input.Where, "label": e.Label,
 			"resamples": strconv.Itoa(e.Resamples), "memory-limit": strconv.FormatInt(e.request.Limits.Memory, 10), // the limit affects the samples
 		},
-		Facts: map[string]string{"release": request.Release, "height of a sample": strconv.FormatInt(half, 10)},
+		Facts: map[string]string{"release": request.Release, "height of a sample": strconv.FormatInt(sampleRows, 10)},
 	}
 	maps.Copy(id.Options, request.ListOptions(&request.Request{Input: e.Input}, request.ShapesStatistics)) // they replace options of the selections
 	for _, s := range e.Selections {
@@ -112,17 +112,19 @@ func resampleIdentity(e *evaluator, half int64) (resume.Identity, error) {
 	return id, nil
 }
 
-func (a *reselections) runFolder(i int, name string) string {
+func (a *reselections) runFolder(selection int, runName string) string {
 	if a.folder == nil {
 		return ""
 	}
-	return filepath.Join(a.folder.Path(), fmt.Sprintf("%s%d-%s", runFolderPrefix, i+1, name))
+	return filepath.Join(a.folder.Path(), fmt.Sprintf("%s%d-%s", runFolderPrefix, selection+1, runName))
 }
 
-func (a *reselections) nextState(i int) string { return fmt.Sprintf("%d-%d", i+1, len(a.Of[i])+1) }
+func (a *reselections) nextStateName(selection int) string {
+	return fmt.Sprintf("%d-%d", selection+1, len(a.Of[selection])+1)
+}
 
-func (a *reselections) loadNext(ctx context.Context, i int) error {
-	state, err := a.states.Load(ctx, a.nextState(i))
+func (a *reselections) loadNextRepetition(ctx context.Context, selection int) error {
+	state, err := a.states.Load(ctx, a.nextStateName(selection))
 	if err != nil {
 		return err
 	}
@@ -131,7 +133,7 @@ func (a *reselections) loadNext(ctx context.Context, i int) error {
 	if err := json.Unmarshal([]byte(state.Marks[foundMark]), &found); err != nil || len(found) == 0 {
 		return resume.ErrDamaged(state.Path, stream.Errorf("it does not hold what was selected from a sample"))
 	}
-	a.Of[i] = append(a.Of[i], found...)
+	a.Of[selection] = append(a.Of[selection], found...)
 	return nil
 }
 
@@ -141,7 +143,7 @@ func (a *reselections) addSelections(i int, folder string, found ...reselection)
 	if err != nil {
 		return err
 	}
-	if err := a.states.AppendState(a.nextState(i), map[string]string{foundMark: string(text)}); err != nil {
+	if err := a.states.AppendState(a.nextStateName(i), map[string]string{foundMark: string(text)}); err != nil {
 		return err
 	}
 	a.Of[i] = append(a.Of[i], found...)
@@ -166,7 +168,7 @@ func (a *reselections) forgetRunFolders() error {
 // folder. If there is nothing to resume, it removes the folder.
 func (a *reselections) saveInterrupted(ctx context.Context, err error) error {
 	_, isInterrupted := errors.AsType[*request.Interrupted](err)
-	if !isInterrupted && a.countFound() == 0 {
+	if !isInterrupted && a.countRepetitions() == 0 {
 		return errors.Join(err, a.folder.Forget())
 	}
 	if syncErr := a.folder.Sync(); syncErr != nil {
@@ -178,7 +180,7 @@ func (a *reselections) saveInterrupted(ctx context.Context, err error) error {
 	return &request.Interrupted{Checkpoint: a.folder.Path(), Err: err}
 }
 
-func (a *reselections) countFound() (n int) {
+func (a *reselections) countRepetitions() (n int) {
 	for _, found := range a.Of {
 		n += len(found)
 	}

@@ -62,10 +62,10 @@ func chooseColumns(e *evaluator, ds *chunkio.Dataset) error {
 			e.columns = append(e.columns, c)
 		}
 	}
-	return checkPresence(e, ds, wanted, known)
+	return refuseAbsentColumns(e, ds, wanted, known)
 }
 
-func checkPresence(e *evaluator, ds *chunkio.Dataset, wanted map[string]string, known []string) error {
+func refuseAbsentColumns(e *evaluator, ds *chunkio.Dataset, wanted map[string]string, known []string) error {
 	var missing []string
 	for _, name := range request.SortedKeys(wanted) {
 		if _, ok := e.index[name]; !ok {
@@ -92,7 +92,7 @@ func checkPresence(e *evaluator, ds *chunkio.Dataset, wanted map[string]string, 
 	if n := len(missing) - len(names); n > 0 {
 		names = append(names, fmt.Sprintf("and %d more", n))
 	}
-	return stream.Usagef("the input lacks %s of %s: %s", wording.Plural(len(missing), "feature"), wanted[missing[0]], strings.Join(names, ", "))
+	return stream.Usagef("the input lacks %s of %s: %s", wording.CountNoun(len(missing), "feature"), wanted[missing[0]], strings.Join(names, ", "))
 }
 
 func unjudgedColumns(e *evaluator, ds *chunkio.Dataset) []stream.LeftOut {

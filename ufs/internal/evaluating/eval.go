@@ -89,7 +89,7 @@ func JudgeSelections(ctx context.Context, o EvalRequest) (*stream.Evaluation, er
 		return nil, err
 	}
 	defer end()
-	reserved := e.selectionBytes()
+	reserved := e.memoryOfSelections()
 	limit := e.request.Limits.Memory
 	e.request.Limits.Memory = max(limit-reserved, 1)
 	if err := e.settleSelections(ctx); err != nil {
@@ -107,22 +107,21 @@ func JudgeSelections(ctx context.Context, o EvalRequest) (*stream.Evaluation, er
 			return nil, err
 		}
 	}
-	r := newReport(e)
+	r := newEvaluation(e)
 	r.Timing.Wall = time.Since(begin).Seconds()
 	r.Transfer = e.request.Hooks.Meter.Transfer().Since(before)
 	r.Memory = stream.Memory{PeakRSS: budget.PeakMemory(), Limit: limit}
 	return r, nil
 }
 
-func (e *evaluator) selectionBytes() (bytes int64) {
+func (e *evaluator) memoryOfSelections() (bytes int64) {
 	for i := range e.Selections {
 		bytes += budget.ProfileColumnBytes * int64(len(e.Selections[i].Columns))
 	}
 	return bytes
 }
 
-// checkRequest finds errors of the request that do not depend on the input, and fills in the numbers of the
-// protocol.
+// checkRequest finds errors that do not depend on the input, and fills in the numbers of the protocol.
 func (e *evaluator) checkRequest(ctx context.Context) error {
 	if err := settled.RefuseStats(ctx, &request.Request{Input: e.Input, Hooks: e.Hooks}, "eval clusters rows, so it needs those"); err != nil {
 		return err

@@ -49,28 +49,27 @@ func (e *evaluator) judgeRankings(ctx context.Context) error {
 	}
 	if e.clusterScale != gram.ScaleNone { // without a scale, the table stays unchanged
 		if _, err := e.table.ScaleColumns(e.clusterScale, e.columns); err != nil {
-			return e.blameInput(err)
+			return e.nameInputInError(err)
 		}
 	}
 	var scores [][]cluster.Scores // for each result, the scores of its runs
 	if e.Label != "" {
 		if scores, err = e.clusterRankings(ctx, rankings); err != nil {
-			return e.blameInput(err)
+			return e.nameInputInError(err)
 		}
 	}
 	team := kernel.NewTeam(e.request.Limits.Threads)
 	err = request.TrackProgress(&e.request, request.Progress{What: "reconstruction", Pass: 1, Passes: 1, Rows: int64(e.usedRows)}, func(func(request.Progress)) error {
-		return e.measureRankings(ctx, team, rankings)
+		return e.measureErrorsAndRedundancies(ctx, team, rankings)
 	})
 	if err != nil {
-		return e.blameInput(err)
+		return e.nameInputInError(err)
 	}
 	assembleResults(e, team, rankings, scores)
 	return ctx.Err()
 }
 
-// makeRankings lists the rankings to judge. The list does not contain the set of all features, because that set is
-// not a ranking.
+// makeRankings lists the rankings to judge. The set of all features is not a ranking, so the list does not contain it.
 func (e *evaluator) makeRankings(ctx context.Context) ([]*ranking, error) {
 	most := slices.Max(e.counts)
 	var out []*ranking
@@ -100,7 +99,7 @@ func (e *evaluator) makeRankings(ctx context.Context) ([]*ranking, error) {
 	if slices.Contains(e.Baselines, judge.Variance) {
 		std, err := gram.NewStandardizer(e.table.Profile(), e.columns, gram.ScaleNone, gram.FillMean)
 		if err != nil {
-			return nil, e.blameInput(err)
+			return nil, e.nameInputInError(err)
 		}
 		v := &method.Evidence{Std: std, K: most}
 		for _, j := range std.Columns {
@@ -119,12 +118,12 @@ func (e *evaluator) makeRankings(ctx context.Context) ([]*ranking, error) {
 	return out, nil
 }
 
-func baselineScores(ctx context.Context, v *method.Evidence, name string) ([]float64, error) {
+func baselineScores(ctx context.Context, evidence *method.Evidence, name string) ([]float64, error) {
 	spec, err := methods.Find(methods.All(), name)
 	if err != nil {
 		return nil, err
 	}
-	r, err := spec.New().Select(ctx, v)
+	r, err := spec.New().Select(ctx, evidence)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +185,7 @@ func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (s
 	return scores, err
 }
 
-func (e *evaluator) measureRankings(ctx context.Context, team *kernel.Team, rankings []*ranking) error {
+func (e *evaluator) measureErrorsAndRedundancies(ctx context.Context, team *kernel.Team, rankings []*ranking) error {
 	if e.Scale == "" || e.clusterScale == gram.ScaleNone {
 		if _, err := e.table.ScaleColumns(e.errorScale, e.columns); err != nil {
 			return err
@@ -217,7 +216,7 @@ func addDivided(sum, x []float64, n int) {
 	}
 }
 
-func (e *evaluator) blameInput(err error) error {
+func (e *evaluator) nameInputInError(err error) error {
 	path := wording.InputPaths(e.inputs)[0]
 	if errors.Is(err, cluster.ErrNotFinite) || errors.Is(err, cluster.ErrOverflow) || errors.Is(err, cluster.ErrNoDirection) {
 		bad := stream.Dataf(path, "k-means on these values: %w", err)

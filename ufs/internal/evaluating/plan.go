@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 )
 
-// planReading divides the memory between the table of sampled rows, reading, and the later steps. It returns the bytes
+// planReading divides the memory between the table of sampled rows, reading, and the later steps. It returns the part
 // for reading.
 func planReading(e *evaluator, ds *chunkio.Dataset) (reading int64, err error) {
 	rows := ds.Rows()
@@ -60,7 +60,7 @@ func planTable(e *evaluator, ds *chunkio.Dataset, n int) (table int64, err error
 	if all := need(n, e.workers) + table; all > e.request.Limits.Memory {
 		fittingRows := sort.Search(n, func(rows int) bool { return need(rows+1, 1)+judge.TableBytes(rows+1, d) > e.request.Limits.Memory })
 		return 0, errTooManyRows(e, &stream.MemoryError{
-			What: fmt.Sprintf("judging by %s rows of %s", wording.Comma(int64(n)), wording.Plural(d, "feature")), Need: all, Limit: e.request.Limits.Memory}, fittingRows)
+			What: fmt.Sprintf("judging by %s rows of %s", wording.WithCommas(int64(n)), wording.CountNoun(d, "feature")), Need: all, Limit: e.request.Limits.Memory}, fittingRows)
 	}
 	return table, nil
 }

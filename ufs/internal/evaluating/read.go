@@ -113,7 +113,7 @@ func (e *evaluator) openInput(ctx context.Context, opt chunkio.Options) (*chunki
 // minRowsPerClass is the smallest average number of rows per class with which a column is accepted as a label.
 const minRowsPerClass = 2
 
-func (e *evaluator) countClasses(names []string) error {
+func (e *evaluator) countClasses(classNames []string) error {
 	path := wording.InputPaths(e.inputs)[0]
 	if e.usedRows == 0 {
 		if n := e.table.Unlabelled; n > 0 {
@@ -121,24 +121,24 @@ func (e *evaluator) countClasses(names []string) error {
 			err.Remedy = stream.Textf("choose another {label}%v", e.widerSampleAdvice())
 			return err
 		}
-		err := stream.Dataf(path, "no rows to judge by (%s seen, all dropped)", wording.Comma(e.rows))
+		err := stream.Dataf(path, "no rows to judge by (%s seen, all dropped)", wording.WithCommas(e.rows))
 		err.Remedy = stream.Textf("choose {missing} mean or zero%v", e.widerSampleAdvice())
 		return err
 	}
 	if e.Label == "" {
 		return nil
 	}
-	sizes := make([]int64, len(names))
+	sizes := make([]int64, len(classNames))
 	for _, c := range e.table.Classes {
 		sizes[c]++
 	}
 	for i, n := range sizes {
 		if n > 0 {
-			e.classes, e.classRows = append(e.classes, names[i]), append(e.classRows, n)
+			e.classes, e.classRows = append(e.classes, classNames[i]), append(e.classRows, n)
 		}
 	}
 	if n := e.table.Unlabelled; n > 0 {
-		e.warnings = append(e.warnings, stream.Textf("%s of %s rows take no part: {label} %s is null there", wording.Comma(n), wording.Comma(n+int64(e.usedRows)), e.Label))
+		e.warnings = append(e.warnings, stream.Textf("%s of %s rows take no part: {label} %s is null there", wording.WithCommas(n), wording.WithCommas(n+int64(e.usedRows)), e.Label))
 	}
 	if len(e.classes) == 1 {
 		return stream.Usagef("{label} %s: all rows judged are of one class, %q; with one class every clustering is right; choose another {label}%v", e.Label, e.classes[0], e.widerSampleAdvice())
@@ -149,7 +149,7 @@ func (e *evaluator) countClasses(names []string) error {
 		// ORL has 10 rows in each class.
 		if e.usedRows > 2*minRowsPerClass && len(e.classes)*minRowsPerClass > e.usedRows {
 			return stream.Usagef("{label} %s has %s classes in %s rows, so it seems to be no class; if it is one, say how many {clusters} to make",
-				e.Label, wording.Comma(int64(len(e.classes))), wording.Comma(int64(e.usedRows)))
+				e.Label, wording.WithCommas(int64(len(e.classes))), wording.WithCommas(int64(e.usedRows)))
 		}
 	}
 	if e.Clusters > e.usedRows {

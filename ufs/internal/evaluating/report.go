@@ -11,13 +11,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
+// evalResult is the result of judging the first k features of a selection, or a baseline.
 type evalResult struct {
 	stream.Evaluated
 	selection *NamedSelection
 	runs      []float64 // NMI of each run
 }
 
-func (r *evalResult) setScores(runs []cluster.Scores) {
+func (r *evalResult) setClusterScores(runs []cluster.Scores) {
 	g := judge.SummarizeScores(runs)
 	newSpread := func(s judge.Summary) *stream.Spread {
 		return &stream.Spread{Mean: stream.Number(s.Mean), Std: stream.Number(s.Std)}
@@ -37,7 +38,7 @@ const maxCorrelatedPairwise = 20_000
 func assembleResults(e *evaluator, team *kernel.Team, rankings []*ranking, scores [][]cluster.Scores) {
 	next := func(r *evalResult) {
 		if len(scores) > 0 {
-			r.setScores(scores[0])
+			r.setClusterScores(scores[0])
 			scores = scores[1:]
 		}
 	}
@@ -45,7 +46,7 @@ func assembleResults(e *evaluator, team *kernel.Team, rankings []*ranking, score
 	if slices.Contains(e.Baselines, judge.All) {
 		redundancy, isSampled := judge.MeanCorrelation(team, e.table.Matrix(), maxCorrelatedPairwise, e.request.Choice.Seed)
 		if isSampled {
-			e.warnings = append(e.warnings, stream.Textf("the redundancy of all %s features is that of %s of them, drawn by {seed}", wording.Comma(int64(len(e.columns))), wording.Comma(maxCorrelatedPairwise)))
+			e.warnings = append(e.warnings, stream.Textf("the redundancy of all %s features is that of %s of them, drawn by {seed}", wording.WithCommas(int64(len(e.columns))), wording.WithCommas(maxCorrelatedPairwise)))
 		}
 		all = &evalResult{Evaluated: stream.Evaluated{Name: judge.All, Method: judge.All, K: len(e.columns), Redundancy: stream.Number(redundancy)}}
 		next(all)
@@ -80,7 +81,7 @@ func assembleResults(e *evaluator, team *kernel.Team, rankings []*ranking, score
 	}
 }
 
-func newReport(e *evaluator) *stream.Evaluation {
+func newEvaluation(e *evaluator) *stream.Evaluation {
 	r := &stream.Evaluation{
 		Label: e.Label, Scale: e.clusterScale.String(), ReconstructionScale: e.errorScale.String(),
 		Missing: e.policyName, Seed: e.request.Choice.Seed, Version: request.Release,

@@ -84,7 +84,7 @@ func resampleSelections(ctx context.Context, e *evaluator) error {
 	}
 	half := int64(e.usedRows) / 2
 	if half < 2 {
-		return stream.Usagef("{resamples} selects from half as many rows, 2 or more, and there are %s; {resamples} 0 does without", wording.Plural(e.usedRows, "row"))
+		return stream.Usagef("{resamples} selects from half as many rows, 2 or more, and there are %s; {resamples} 0 does without", wording.CountNoun(e.usedRows, "row"))
 	}
 	made, err := openReselections(ctx, e, half)
 	if err != nil {
@@ -218,12 +218,12 @@ func selectFromShards(ctx context.Context, e *evaluator, s *NamedSelection, half
 	return chosen, nil
 }
 
-func selectFromSample(ctx context.Context, e *evaluator, s *NamedSelection, rows int64, seed uint64, checkpoint string) (*stream.Selection, error) {
+func selectFromSample(ctx context.Context, e *evaluator, s *NamedSelection, rows int64, seed uint64, checkpointFolder string) (*stream.Selection, error) {
 	q, err := resampleRequest(e, s, rows, seed)
 	if err != nil {
 		return nil, err
 	}
-	q.Checkpoint.Folder = checkpoint
+	q.Checkpoint.Folder = checkpointFolder
 	r, err := settled.NewRun(ctx, q)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// evaluator holds the state of one Eval.
+// evaluator holds the state of one call of ufs.Eval, which judges selections.
 type evaluator struct {
 	EvalRequest
 	request request.Request // the limits of the run
@@ -100,7 +100,7 @@ func (e *evaluator) settleCounts() error {
 	}
 	for _, s := range e.Selections {
 		if k := slices.Max(e.counts); k > len(s.Selected) {
-			return stream.Usagef("{k} %d is more than the %s that %s has; select more: {k} %[1]d", k, wording.Plural(len(s.Selected), "feature"), s.Path)
+			return stream.Usagef("{k} %d is more than the %s that %s has; select more: {k} %[1]d", k, wording.CountNoun(len(s.Selected), "feature"), s.Path)
 		}
 		seen := make(map[string]bool)
 		for _, f := range s.Selected {

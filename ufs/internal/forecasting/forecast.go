@@ -41,7 +41,7 @@ type Forecast struct {
 	// Machines is the result of OnMachines, or nil before OnMachines is called.
 	Machines *result.MachinesForecast `json:"machines,omitempty"`
 
-	job scalemodel.Job
+	job scalemodel.Job // the scans, for OnMachines
 }
 
 // scaleOfSample is the value of Forecast.Scale if a sample of the rows will determine the scale.

@@ -52,7 +52,7 @@ func readAnchorsFile(ctx context.Context, p *pass, d *anchorData, std *gram.Stan
 	if err := statistics.CheckSameColumns(d.columns, src.Columns()); err != nil {
 		return nil, stream.Usagef("{anchors-file} %s: its columns are not in the order of the input: %v", place.DisplayName(f.File), err)
 	}
-	a, err := anchor.FromSource(ctx, p.readableRows(src), p.gatherer.Run.AnchorRows, std)
+	a, err := anchor.FromSource(ctx, p.scoredIfRanked(src), p.gatherer.Run.AnchorRows, std)
 	if err != nil { // the error concerns the anchors even if it mentions distances, because no row was read yet
 		return nil, stream.Errorf("{anchors-file}: %w", p.plan.ErrForLimit(statistics.WithPlace(err, &statistics.Bundle{Path: place.DisplayName(f.File)})))
 	}

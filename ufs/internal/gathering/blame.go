@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
+// BlameStats does the work of BlameStatsFile for the statistics file of q, if there is one.
 func BlameStats(q *request.Request, err error) error {
 	if q.Stats == "" {
 		return err

@@ -64,7 +64,7 @@ func openAutoCheckpoint(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) (e
 	return err
 }
 
-func openStates(p *pass, ds *chunkio.Dataset) error {
+func openPassStates(p *pass, ds *chunkio.Dataset) error {
 	folder := p.gatherer.Run.SavedState.ResumeFolder()
 	if folder == nil {
 		return nil
@@ -72,7 +72,7 @@ func openStates(p *pass, ds *chunkio.Dataset) error {
 	if !ds.Replayable() {
 		return stream.Usagef("{checkpoint} needs an input that can be read again; a stream on standard input cannot")
 	}
-	id, err := statisticsIdentity(p, ds)
+	id, err := checkpointIdentity(p, ds)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func openStates(p *pass, ds *chunkio.Dataset) error {
 	return err
 }
 
-func statisticsIdentity(p *pass, ds *chunkio.Dataset) (resume.Identity, error) {
+func checkpointIdentity(p *pass, ds *chunkio.Dataset) (resume.Identity, error) {
 	id := resume.Identity{What: statisticsTitle(p), Inputs: slices.Concat(ds.Inputs(), p.gatherer.Run.AnchorInputs), Columns: ds.Columns(), Options: request.StatisticsShape(&p.gatherer.Run.Request), Facts: map[string]string{}}
 	switch {
 	case p.gatherer.GatherKind == method.FromGram && p.gatherer.TakesSample:
@@ -128,6 +128,7 @@ func statisticsTitle(p *pass) string {
 	return "Gram statistics" + suffix
 }
 
+// passSetup describes a pass over the input that makePass makes.
 type passSetup struct {
 	name       string // name of the pass's states
 	title      string // shown in progress messages
@@ -137,8 +138,8 @@ type passSetup struct {
 	alwaysSave bool              // save the states even after a short pass, because more passes follow
 }
 
-// makePass adds the rows of ds to adders. If an earlier run saved states of this pass, makePass resumes after the last
-// save. It saves the states periodically, at the end, and when it is interrupted.
+// makePass makes a pass over ds that adds its rows to adders. If an earlier run saved states of this pass, makePass
+// resumes after the last save. It saves the states periodically, at the end, and when it is interrupted.
 func makePass(ctx context.Context, p *pass, ds *chunkio.Dataset, s passSetup, adders ...stream.Adder) error {
 	var saved rows.SavedPass
 	if p.gatherer.states != nil {
@@ -152,7 +153,7 @@ func makePass(ctx context.Context, p *pass, ds *chunkio.Dataset, s passSetup, ad
 	}
 	return saved.MakePass(ctx, func(next int64, after func(int64) error) error {
 		s.fold.Next, s.fold.After = next, after
-		return p.gatherer.foldPass(ctx, p.readableRows(ds), s.title, s.fold, adders...)
+		return p.gatherer.runPass(ctx, p.scoredIfRanked(ds), s.title, s.fold, adders...)
 	})
 }
 
@@ -184,7 +185,7 @@ func restorePass(ctx context.Context, p *pass, s passSetup) (next int64, done bo
 		p.gatherer.Run.Sayf("continuing from %s: pass %d, %s, is done", folder, passes, s.title)
 	} else {
 		p.gatherer.Passes = passes - 1
-		p.gatherer.Run.Sayf("continuing from %s at row %s of pass %d, %s", folder, wording.Comma(next), passes, s.title)
+		p.gatherer.Run.Sayf("continuing from %s at row %s of pass %d, %s", folder, wording.WithCommas(next), passes, s.title)
 	}
 	return next, done, nil
 }

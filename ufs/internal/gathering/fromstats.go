@@ -30,8 +30,8 @@ func gatherFromStats(ctx context.Context, g *Gatherer) (*statistics.Bundle, erro
 	return GatherFromFile(g, file)
 }
 
-// GatherFromFile does the work of gatherFromStats for an open file. If there is not enough memory to find the number of
-// features to choose, the run chooses the default number.
+// GatherFromFile reads the statistics of the run from an open statistics file, and refuses options that need other
+// statistics. If memory does not suffice to find the number of features to choose, the run chooses the default.
 func GatherFromFile(g *Gatherer, file *chunkio.StatsReader) (*statistics.Bundle, error) {
 	e, err := gatherFromFileOnce(g, file, false)
 	var short *stream.MemoryError
@@ -57,7 +57,7 @@ func gatherFromFileOnce(g *Gatherer, file *chunkio.StatsReader, usesDefaultSize 
 	if err != nil {
 		return nil, err
 	}
-	if err := settleShards(r, file); err != nil {
+	if err := settleHashShards(r, file); err != nil {
 		return nil, err
 	}
 	isSketch := seen.Kind == statistics.KindSketch || seen.Kind == statistics.KindSketchedGraph
@@ -106,7 +106,7 @@ func gatherFromFileOnce(g *Gatherer, file *chunkio.StatsReader, usesDefaultSize 
 	e, err := statistics.ReadStats(file, from, opt, r.Choice.Stability)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		b := budget.Budget{Limit: r.Limits.Memory, Smallest: budget.ProgramBytes + cost.Bytes + m.Need}
-		return nil, b.Refusal()
+		return nil, b.ErrOverLimit()
 	}
 	if err != nil {
 		return nil, err
@@ -115,13 +115,13 @@ func gatherFromFileOnce(g *Gatherer, file *chunkio.StatsReader, usesDefaultSize 
 		e.Moments = nil
 	}
 	if r.Bound.Takes.Sample {
-		if err := readKeptSample(g, w, e, file, opt.Limit, shape); err != nil {
+		if err := readSurveySample(g, w, e, file, opt.Limit, shape); err != nil {
 			return nil, err
 		}
 	}
 	e.Columns, e.LeftOut, e.PositionCount = seen.Columns, seen.LeftOut, seen.PositionCount
 	e.Plan.Iterations, e.Plan.HasSizeRules = cost.Iterations, sizes
-	if err := CheckRecorded(r, e); err != nil {
+	if err := CheckRecordedOptions(r, e); err != nil {
 		return nil, err
 	}
 	if r.Bound.From == method.FromGraph {
@@ -133,7 +133,7 @@ func gatherFromFileOnce(g *Gatherer, file *chunkio.StatsReader, usesDefaultSize 
 	return e, restrictColumns(r, e)
 }
 
-func readKeptSample(g *Gatherer, w planning.Workload, e *statistics.Bundle, file *chunkio.StatsReader, limit int64, shape method.Shape) error {
+func readSurveySample(g *Gatherer, w planning.Workload, e *statistics.Bundle, file *chunkio.StatsReader, limit int64, shape method.Shape) error {
 	r := g.Run
 	if e.Options[request.OptionDecay] != "" {
 		return stream.Usagef("{decay} has weighted the rows of %s, so it keeps no sample of them, and method %s needs one", r.Stats, r.Bound.Name)
@@ -149,7 +149,7 @@ func readKeptSample(g *Gatherer, w planning.Workload, e *statistics.Bundle, file
 		return stream.Usagef("{seed} %d: the rows of %s were drawn with {seed} %d; scan again with the {seed} you want", r.Original.Choice.Seed, r.Stats, seed)
 	}
 	if kept := e.Sample.Len(); r.Bound.GraphRows > kept && int64(kept) < e.Profile.Rows {
-		return stream.Usagef("{graph-rows} %d: %s keeps a sample of %s rows; scan again with the {graph-rows} you want", r.Bound.GraphRows, r.Stats, wording.Comma(int64(kept)))
+		return stream.Usagef("{graph-rows} %d: %s keeps a sample of %s rows; scan again with the {graph-rows} you want", r.Bound.GraphRows, r.Stats, wording.WithCommas(int64(kept)))
 	}
 	r.Choice.Seed = e.Sample.Options().Seed
 	return checkSurveyMemory(w, e, shape)
@@ -166,12 +166,12 @@ func checkSurveyMemory(w planning.Workload, e *statistics.Bundle, shape method.S
 	}
 	b := budget.Budget{Limit: w.Run.Limits.Memory, Smallest: budget.ProgramBytes + e.Moments.MergedBytes(nil) + e.Sample.MergedBytes(nil) + cost.Bytes}
 	if b.Smallest > b.Limit {
-		return b.Refusal()
+		return b.ErrOverLimit()
 	}
 	return nil
 }
 
-func settleShards(r *settled.Run, file *chunkio.StatsReader) error {
+func settleHashShards(r *settled.Run, file *chunkio.StatsReader) error {
 	if r.Choice.Stability == 0 {
 		return nil
 	}
@@ -188,7 +188,7 @@ func settleShards(r *settled.Run, file *chunkio.StatsReader) error {
 	return nil
 }
 
-func CheckRecorded(r *settled.Run, e *statistics.Bundle) error {
+func CheckRecordedOptions(r *settled.Run, e *statistics.Bundle) error {
 	names := wording.ColumnNames(e.Columns)
 	leftOut := make([]string, len(e.LeftOut))
 	for i, l := range e.LeftOut {
@@ -226,8 +226,7 @@ func CheckRecorded(r *settled.Run, e *statistics.Bundle) error {
 }
 
 // settleMissing determines the policy for missing entries. If the statistics were gathered with a policy that keeps
-// missing entries, a run can use any such policy. Otherwise it must use the recorded policy, unless no value is
-// missing.
+// missing entries, a run can use any such policy. Otherwise it must use the recorded policy, if values are missing.
 func settleMissing(r *settled.Run, e *statistics.Bundle) error {
 	recorded, requested := e.Options["missing"], r.Original.Columns.Missing
 	if requested == "" {

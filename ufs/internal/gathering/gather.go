@@ -112,7 +112,7 @@ func (g *Gatherer) attemptPasses(ctx context.Context) (e *statistics.Bundle, err
 	if err := openAutoCheckpoint(g.Run, ds, p.plan); err != nil {
 		return nil, err
 	}
-	if err := openStates(p, ds); err != nil {
+	if err := openPassStates(p, ds); err != nil {
 		return nil, err
 	}
 	if g.Run.ParsedScale == gram.ScaleRank && !g.TakesRanks {
@@ -129,9 +129,9 @@ func gatherColumns(ctx context.Context, p *pass, ds *chunkio.Dataset) (*statisti
 	g, policy := p.gatherer, request.MissingPolicy(&p.gatherer.Run.Request)
 	if p.scores != nil {
 		if !kindOf(g.GatherKind).keepsRows {
-			settleKept(p, ds, p.rawProfile)
+			settleKeptData(p, ds, p.rawProfile)
 		}
-		g.expectPasses(1, p.plan)
+		g.setExpectedPasses(1, p.plan)
 		return p.accumulateStats(ctx, ds, nil)
 	}
 	profileFirst := false
@@ -148,7 +148,7 @@ func gatherColumns(ctx context.Context, p *pass, ds *chunkio.Dataset) (*statisti
 	case g.Run.Shard.Of > 0 && settled.PromisesMissing(ds):
 		return nil, errNeedsProfileRound(g, stream.ErrMissing)
 	case !settled.PromisesMissing(ds):
-		g.expectPasses(1, p.plan)
+		g.setExpectedPasses(1, p.plan)
 		e, err := p.accumulateStats(ctx, ds, nil)
 		if !errors.Is(err, stream.ErrMissing) {
 			return e, err
@@ -164,15 +164,15 @@ func gatherColumns(ctx context.Context, p *pass, ds *chunkio.Dataset) (*statisti
 		profileFirst = true
 	}
 	if profileFirst {
-		keepDecoded(p, ds)
-		left, err := p.findUseless(ctx, ds, 1)
+		keepDecodedData(p, ds)
+		left, err := p.findUselessColumns(ctx, ds, 1)
 		if err != nil {
 			return nil, err
 		}
-		settleKept(p, ds, nil)
+		settleKeptData(p, ds, nil)
 		p.opt.LeaveOut, p.opt.Missing = left, policy
 	}
-	g.expectPasses(1, p.plan)
+	g.setExpectedPasses(1, p.plan)
 	return p.accumulateStats(ctx, ds, nil)
 }
 
@@ -261,7 +261,7 @@ func (g *Gatherer) ObtainStatistics(ctx context.Context) (*statistics.Bundle, er
 	return g.Gather(ctx)
 }
 
-// kind gathers one kind of evidence for methods.
+// kind gathers one kind of evidence: the data from which methods select, such as the Gram matrix.
 type kind struct {
 	// gatherStatistics makes the passes over the input. If ranks replace the values, they are known already.
 	gatherStatistics func(ctx context.Context, p *pass, ds *chunkio.Dataset) (*statistics.Bundle, error)
@@ -296,8 +296,7 @@ func rowsToGather(g *Gatherer, ds *chunkio.Dataset) (stream.Range, int64, error)
 // Shard is part number of count about equal parts of the input; number begins at 1. The zero value is the whole input.
 type Shard struct{ Number, Count int }
 
-// rowRange returns the range of rows of the shard in src. For the whole input it returns the zero Range, which
-// means all rows.
+// rowRange returns the range of rows of the shard in src. For the whole input this is the zero Range (all rows).
 func (s Shard) rowRange(src stream.Source) (stream.Range, error) {
 	if s.Count == 0 {
 		return stream.Range{}, nil

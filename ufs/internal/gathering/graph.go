@@ -27,13 +27,13 @@ func gatherGraph(ctx context.Context, p *pass, ds *chunkio.Dataset) (*statistics
 	if err != nil {
 		return nil, err
 	}
-	settleKept(p, ds, cmp.Or(p.rawProfile, d.profile))
+	settleKeptData(p, ds, cmp.Or(p.rawProfile, d.profile))
 	input := &statistics.Bundle{Inputs: ds.Inputs()}
 	graph, err := p.newAnchorStatistics(ctx, d)
 	if err != nil {
 		return nil, statistics.WithPlace(err, input)
 	}
-	p.gatherer.expectPasses(1, p.plan)
+	p.gatherer.setExpectedPasses(1, p.plan)
 	p.factorRows = d.rows
 	e, err := p.accumulateStats(ctx, ds, graph)
 	return e, statistics.WithPlace(err, input)
@@ -65,20 +65,20 @@ func (p *pass) drawAnchorRows(ctx context.Context, ds *chunkio.Dataset) (*anchor
 	if p.gatherer.Run.WholeProfile != nil {
 		return anchorDataFromProfile(p, ds)
 	}
-	keepDecoded(p, ds)
-	p.gatherer.expectPasses(2, p.plan)
+	keepDecodedData(p, ds)
+	p.gatherer.setExpectedPasses(2, p.plan)
 	var d *anchorData
 	err := p.readWithoutUseless(ctx, ds, func() (err error) {
-		d, err = p.profileAndSample(ctx, ds)
+		d, err = p.profileAndSampleRows(ctx, ds)
 		return err
 	})
 	return d, err
 }
 
-// readWithoutUseless calls read, which makes a pass. Missing values in useless columns, which cannot be features
-// however they are filled, must neither cause an error nor drop rows. Unless the metadata announce missing values, the
-// first attempt assumes that no value is missing. If one is missing, a profile pass finds the useless columns, and read
-// is called again without them.
+// readWithoutUseless calls read, which makes a pass over the input. Missing values in useless columns, which cannot be
+// features however they are filled, must neither cause an error nor drop rows. Unless the metadata announce missing
+// values, the first attempt assumes that no value is missing. If one is missing, a profile pass finds the useless
+// columns, and read is called again without them.
 func (p *pass) readWithoutUseless(ctx context.Context, ds *chunkio.Dataset, read func() error) error {
 	policy := p.opt.Missing
 	if (policy == stream.MissingKeep || p.opt.Sparse != "") && !request.ExcludesSuspects(&p.gatherer.Run.Request) {
@@ -92,13 +92,13 @@ func (p *pass) readWithoutUseless(ctx context.Context, ds *chunkio.Dataset, read
 		}
 	}
 	var err error
-	if p.opt.LeaveOut, err = p.findUseless(ctx, ds, 2); err != nil {
+	if p.opt.LeaveOut, err = p.findUselessColumns(ctx, ds, 2); err != nil {
 		return err
 	}
 	return read()
 }
 
-func (p *pass) profileAndSample(ctx context.Context, ds *chunkio.Dataset) (*anchorData, error) {
+func (p *pass) profileAndSampleRows(ctx context.Context, ds *chunkio.Dataset) (*anchorData, error) {
 	ds, err := ds.With(p.opt)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func newAnchorSampler(r *settled.Run, m, d int, plan budget.Budget, bound func(r
 	})
 }
 
-func newRowSample(p *pass, ds *chunkio.Dataset) *anchor.Sampler {
+func newAnchorOrSurveySample(p *pass, ds *chunkio.Dataset) *anchor.Sampler {
 	g, d := p.gatherer, len(ds.Columns())
 	if g.GatherKind != method.FromGram {
 		return newAnchorSampler(g.Run, g.Run.MaxAnchors(), d, p.plan, hashBound(p, ds))

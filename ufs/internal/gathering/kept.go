@@ -12,9 +12,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// keepDecoded makes all passes up to the statistics pass keep their decoded data. For methods over rows, which also
+// keepDecodedData makes all passes up to the statistics pass keep their decoded data. For methods over rows, which also
 // read later, the plan already includes kept data.
-func keepDecoded(p *pass, ds *chunkio.Dataset) {
+func keepDecodedData(p *pass, ds *chunkio.Dataset) {
 	if kindOf(p.gatherer.GatherKind).keepsRows {
 		return
 	}
@@ -23,9 +23,9 @@ func keepDecoded(p *pass, ds *chunkio.Dataset) {
 	p.opt.Keep = chunkio.NewKeep(p.plan.Kept)
 }
 
-// settleKept ends the keeping of data. Later passes only use the kept data. It reduces the kept data if the profile of
+// settleKeptData ends the keeping of data. Later passes only use the kept data. It reduces the kept data if the profile of
 // an earlier pass shows missing values that the footers did not show, because the statistics then need more memory.
-func settleKept(p *pass, ds *chunkio.Dataset, profile *gram.Profile) {
+func settleKeptData(p *pass, ds *chunkio.Dataset, profile *gram.Profile) {
 	if p.opt.Keep == nil {
 		return
 	}
@@ -44,6 +44,6 @@ func settleKept(p *pass, ds *chunkio.Dataset, profile *gram.Profile) {
 	}
 	p.opt.Keep.Settle(p.plan.Kept - max(more, 0))
 	if groups, bytes := p.opt.Keep.HeldGroups(); groups > 0 {
-		p.gatherer.Run.Notef("keeps %s (%s) of the first pass for the second", wording.Plural(groups, "row group"), humanize.IBytes(uint64(bytes)))
+		p.gatherer.Run.Notef("keeps %s (%s) of the first pass for the second", wording.CountNoun(groups, "row group"), humanize.IBytes(uint64(bytes)))
 	}
 }

@@ -29,7 +29,7 @@ type pass struct {
 	opt         chunkio.Options
 	plan        budget.Budget
 	rowRange    stream.Range
-	firstRow    int64 // global number of the first row of the inputs
+	firstRow    int64 // number of the first row of the inputs, counted in the whole plan
 	anchorCount int   // number of anchors, once they are placed
 
 	// These fields are used with scale rank, and are set when the ranks are known.
@@ -38,26 +38,26 @@ type pass struct {
 	scores     *gram.Scores
 	sample     *anchor.Sampler // sample of the values, for anchors
 
-	facts *hygiene.Facts // facts of all rows from an earlier pass, or nil
+	facts *hygiene.Facts // counts that show suspicious columns, of all rows, from an earlier pass; or nil
 
-	factorRows *gram.Rows // rows of a factor, if the pass that drew rows for anchors has kept them
+	factorRows *gram.Rows // all rows, as a factor of the Gram matrix, if the pass that drew anchors kept them
 }
 
-// findUseless makes a profile pass over the whole input. laterPasses is the number of passes that will follow it.
-// findUseless returns the columns to leave out: columns with missing entries that cannot be features, however the
-// entries are filled, and suspicious columns.
-func (p *pass) findUseless(ctx context.Context, ds *chunkio.Dataset, laterPasses int) ([]stream.LeftOut, error) {
+// findUselessColumns makes a profile pass over the whole input. laterPasses is the number of passes that will follow
+// it. findUselessColumns returns the columns to leave out: columns with missing entries that cannot be features,
+// however the entries are filled, and suspicious columns.
+func (p *pass) findUselessColumns(ctx context.Context, ds *chunkio.Dataset, laterPasses int) ([]stream.LeftOut, error) {
 	opt := p.opt
 	opt.Missing, opt.LeaveOut = stream.MissingKeep, nil
 	ds, err := ds.With(opt)
 	if err != nil {
 		return nil, err
 	}
-	p.gatherer.expectPasses(1+laterPasses, p.plan)
+	p.gatherer.setExpectedPasses(1+laterPasses, p.plan)
 	return profileUseless(ctx, p, ds)
 }
 
-// accumulateStats makes the pass that fills the statistics. graph is an empty anchor graph to fill, or nil.
+// accumulateStats makes the pass over the input that fills the statistics. graph is an anchor graph to fill, or nil.
 func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *anchor.Statistics) (*statistics.Bundle, error) {
 	ds, err := ds.With(p.opt)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	}
 	g := p.gatherer
 	room.EnsureFree(p.plan.Statistics) // earlier passes left garbage in the memory that the statistics need
-	e := &statistics.Bundle{Columns: ds.Columns(), Useless: p.opt.LeaveOut, Source: p.readableRows(ds), Plan: p.plan, RawProfile: p.rawProfile}
+	e := &statistics.Bundle{Columns: ds.Columns(), Useless: p.opt.LeaveOut, Source: p.scoredIfRanked(ds), Plan: p.plan, RawProfile: p.rawProfile}
 	if e.Facts, e.HasAllFacts = p.facts, p.facts != nil; !e.HasAllFacts && p.scores == nil { // scores hide the values
 		e.Facts = settled.NewFacts(g.Run, len(e.Columns))
 	}
@@ -83,10 +83,10 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 			}
 		}
 		if g.TakesSample {
-			e.Sample = newRowSample(p, ds)
+			e.Sample = newAnchorOrSurveySample(p, ds)
 		}
 		if g.Run.KeepRows > 0 {
-			e.RowSample = newKeptSample(p, ds)
+			e.RowSample = newRowSampleToKeep(p, ds)
 		}
 		if g.TakesRanks {
 			e.Ranks = gram.NewRankHistograms(len(e.Columns), p.opt.Threads)
@@ -107,7 +107,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 		return nil, p.plan.ErrForLimit(err)
 	}
 	if kindOf(g.GatherKind).keepsRows {
-		settleKept(p, ds, nil)
+		settleKeptData(p, ds, nil)
 	} else {
 		p.opt.Keep.Drop()
 	}
@@ -118,7 +118,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	if p.rowRange.All() {
 		e.Covered[0].To = e.Profile.Seen
 	}
-	e.Part = planPart(g.Run, ds)
+	e.Part = partOfPlan(g.Run, ds)
 	e.Options = request.StatisticsShape(&g.Run.Request)
 	if e.Graph != nil {
 		g.Run.AddGraphShape(e.Options)
@@ -134,7 +134,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	}
 	e.Warnings = append(e.Warnings, ds.Warnings()...)
 	e.Warnings = append(e.Warnings, indicatorWarnings(g, e)...)
-	e.Warnings = append(e.Warnings, sentinelWarnings(e, ds)...)
+	e.Warnings = append(e.Warnings, sentinelValueWarnings(e, ds)...)
 	if n := e.Profile.Seen - e.Profile.Rows; n > 0 && p.opt.Missing == stream.MissingDropRow && p.opt.Sample == 0 && p.opt.Where == "" {
 		e.Warnings = append(e.Warnings, e.DroppedWarning())
 	}
@@ -155,7 +155,7 @@ func (p *pass) prepareGram(ds *chunkio.Dataset, e *statistics.Bundle, graph *anc
 		return nil
 	}
 	if p.gatherer.TakesSample {
-		e.Sample = newRowSample(p, ds)
+		e.Sample = newAnchorOrSurveySample(p, ds)
 	}
 	if p.gatherer.Run.Choice.Stability == 0 {
 		e.Moments, e.Graph = gram.NewMoments(d, opt), graph
@@ -169,7 +169,7 @@ func (p *pass) prepareGram(ds *chunkio.Dataset, e *statistics.Bundle, graph *anc
 	return err
 }
 
-func (g *Gatherer) foldPass(ctx context.Context, ds stream.Source, title string, opt stream.FoldOptions, adders ...stream.Adder) error {
+func (g *Gatherer) runPass(ctx context.Context, ds stream.Source, title string, opt stream.FoldOptions, adders ...stream.Adder) error {
 	g.Passes++
 	opt.Meter = g.Run.Hooks.Meter
 	rows := ds.Rows()
@@ -184,12 +184,12 @@ func (g *Gatherer) foldPass(ctx context.Context, ds stream.Source, title string,
 	})
 }
 
-func (g *Gatherer) expectPasses(ahead int, b budget.Budget) {
-	g.LeastPasses = g.Passes + ahead + b.MethodPasses.Least
-	g.MostPasses = g.Passes + ahead + b.MethodPasses.Most
+func (g *Gatherer) setExpectedPasses(laterPasses int, plan budget.Budget) {
+	g.LeastPasses = g.Passes + laterPasses + plan.MethodPasses.Least
+	g.MostPasses = g.Passes + laterPasses + plan.MethodPasses.Most
 }
 
-func (p *pass) readableRows(ds *chunkio.Dataset) statistics.RowInput {
+func (p *pass) scoredIfRanked(ds *chunkio.Dataset) statistics.RowInput {
 	if p.scores == nil {
 		return ds
 	}
@@ -203,7 +203,7 @@ type scoredRows struct {
 	fill   gram.Fill
 }
 
-// Chunks implements stream.Source.
+// Chunks implements stream.Source: it yields the rows of r with each value replaced by its normal score.
 func (s scoredRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		var scored stream.Chunk
@@ -222,7 +222,7 @@ func (s scoredRows) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*strea
 	}
 }
 
-func planPart(r *settled.Run, ds *chunkio.Dataset) *stream.Part {
+func partOfPlan(r *settled.Run, ds *chunkio.Dataset) *stream.Part {
 	p := ds.Part()
 	if p != nil {
 		p.Round = r.RoundID()
@@ -230,7 +230,7 @@ func planPart(r *settled.Run, ds *chunkio.Dataset) *stream.Part {
 	return p
 }
 
-func newKeptSample(p *pass, ds *chunkio.Dataset) *rowsample.Sample {
+func newRowSampleToKeep(p *pass, ds *chunkio.Dataset) *rowsample.Sample {
 	g := p.gatherer
 	starts := slices.Clone(ds.Cuts())
 	slices.Sort(starts) // in a shard, the boundaries of row groups are not in order
@@ -278,10 +278,10 @@ func indicatorWarnings(g *Gatherer, e *statistics.Bundle) []stream.Text {
 	if len(unmarked) > wording.MaxNamesInError {
 		text += ", …"
 	}
-	return []stream.Text{stream.Textf("{missing-indicators}: %s without nulls by the footers, but with NaN or infinite values, have no indicator: %s", wording.Plural(len(unmarked), "feature"), text)}
+	return []stream.Text{stream.Textf("{missing-indicators}: %s without nulls by the footers, but with NaN or infinite values, have no indicator: %s", wording.CountNoun(len(unmarked), "feature"), text)}
 }
 
-func sentinelWarnings(e *statistics.Bundle, ds *chunkio.Dataset) []stream.Text {
+func sentinelValueWarnings(e *statistics.Bundle, ds *chunkio.Dataset) []stream.Text {
 	var names []string
 	var values []float64
 	for _, s := range e.Facts.FindSentinels(e.TakesPart) {
@@ -299,7 +299,7 @@ func sentinelWarnings(e *statistics.Bundle, ds *chunkio.Dataset) []stream.Text {
 	slices.Sort(values)
 	finding := "1 column has a repeated number that is far outside all others"
 	if len(names) > 1 {
-		finding = wording.Comma(int64(len(names))) + " columns have a repeated number that is far outside all others"
+		finding = wording.WithCommas(int64(len(names))) + " columns have a repeated number that is far outside all others"
 	}
 	if len(names) > wording.MaxSuspectsInWarning+1 {
 		names = append(names[:wording.MaxSuspectsInWarning:wording.MaxSuspectsInWarning], fmt.Sprintf("and %d more", len(names)-wording.MaxSuspectsInWarning))

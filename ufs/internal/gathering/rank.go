@@ -25,7 +25,7 @@ func (p *pass) rankColumns(ctx context.Context, ds *chunkio.Dataset) error {
 	case p.gatherer.Run.WholeProfile != nil:
 		err = p.ranksFromProfile(ds)
 	default:
-		keepDecoded(p, ds)
+		keepDecodedData(p, ds)
 		err = p.readWithoutUseless(ctx, ds, func() error { return p.countRanks(ctx, ds) })
 	}
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *pass) countRanks(ctx context.Context, ds *chunkio.Dataset) error {
 		p.sample = newAnchorSampler(p.gatherer.Run, p.gatherer.Run.ExpectedAnchors(ds.Rows()), d, p.plan, noHashBound)
 		adders, body = append(adders, p.sample), append(body, chunkio.Section{Name: statistics.SampleSection, Body: p.sample})
 	}
-	p.gatherer.expectPasses(2, p.plan)
+	p.gatherer.setExpectedPasses(2, p.plan)
 	return makePass(ctx, p, ds, passSetup{name: ranksPass, title: "ranks", opt: p.opt, sections: body, alwaysSave: true}, adders...)
 }
 
@@ -78,8 +78,8 @@ func (p *pass) ranksFromProfile(ds *chunkio.Dataset) (err error) {
 }
 
 // drawScoredRows returns the data for drawing anchors without a pass, because counting the ranks, or the scan of a
-// profile, has already drawn the rows. It maps these rows to scores, and computes the profile of the scores from the
-// table of scores.
+// profile, has already drawn the rows. It maps these rows to scores, and computes the scores' profile from the table of
+// scores.
 func (p *pass) drawScoredRows(ds *chunkio.Dataset) (d *anchorData, err error) {
 	if p.gatherer.Run.WholeProfile != nil {
 		if d, err = anchorDataFromProfile(p, ds); err != nil {

@@ -65,7 +65,7 @@ func reuseSample(r *settled.Run, d *anchorData, wanted []bool) error {
 	}
 	if have := int64(d.sample.Len()); have < min(int64(rows), d.profile.Rows) {
 		if !r.WholeProfile.IsComplete() {
-			return stream.Usagef("{profile} is of some shards only, and keeps %s rows of %d to take anchors from; merge the profiles of all shards", wording.Comma(have), rows)
+			return stream.Usagef("{profile} is of some shards only, and keeps %s rows of %d to take anchors from; merge the profiles of all shards", wording.WithCommas(have), rows)
 		}
 		return d.sample.Short(d.profile.Rows)
 	}

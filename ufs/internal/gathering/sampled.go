@@ -64,7 +64,7 @@ func gatherFromSample(ctx context.Context, g *Gatherer) (e *statistics.Bundle, e
 	if err != nil {
 		return nil, statistics.ErrBadSection(g.Run.Stats, statistics.RowsSection, err)
 	}
-	if err := CheckRecorded(g.Run, s.fileBundle); err != nil {
+	if err := CheckRecordedOptions(g.Run, s.fileBundle); err != nil {
 		return nil, err
 	}
 	if err := s.settleSampleOptions(); err != nil {
@@ -114,12 +114,12 @@ func (s *sampleGatherer) settleSampleOptions() error {
 		s.Run.Bound.Sample = limit
 	case all || s.Run.Bound.Sample > 0 && s.Run.Bound.Sample <= limit:
 	default:
-		requested := wording.Comma(s.Run.Bound.Sample)
+		requested := wording.WithCommas(s.Run.Bound.Sample)
 		if s.Run.Bound.Sample == 0 {
-			requested = "0 (all " + wording.Comma(s.fileBundle.Profile.Rows) + ")"
+			requested = "0 (all " + wording.WithCommas(s.fileBundle.Profile.Rows) + ")"
 		}
 		return stream.Usagef("{sample} %s: %s keeps %s rows; scan again with {sample-rows} %d, or select from the data: select INPUT… {method} %s {sample} %d",
-			requested, s.Run.Stats, wording.Comma(limit), min(cmp.Or(s.Run.Bound.Sample, s.fileBundle.Profile.Rows), s.fileBundle.Profile.Rows), s.Run.Bound.Name, s.Run.Bound.Sample)
+			requested, s.Run.Stats, wording.WithCommas(limit), min(cmp.Or(s.Run.Bound.Sample, s.fileBundle.Profile.Rows), s.fileBundle.Profile.Rows), s.Run.Bound.Name, s.Run.Bound.Sample)
 	}
 	want := min(cmp.Or(s.Run.Bound.Sample, limit), s.fileBundle.Profile.Rows)
 	switch complete := s.fileBundle.IsComplete(); {
@@ -127,7 +127,7 @@ func (s *sampleGatherer) settleSampleOptions() error {
 	case complete:
 		return stream.Errorf("%s: %w", s.Run.Stats, anchor.ShortSample(keptRows, want, s.Run.Choice.Seed))
 	case s.Run.Bound.IsGiven("sample"):
-		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {sample} out", s.Run.Bound.Sample, s.Run.Stats, wording.Comma(keptRows))
+		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {sample} out", s.Run.Bound.Sample, s.Run.Stats, wording.WithCommas(keptRows))
 	default:
 		s.Run.Bound.Sample = keptRows
 	}
@@ -159,18 +159,18 @@ func (s *sampleGatherer) gatherSample(ctx context.Context) (*statistics.Bundle, 
 	var useless []stream.LeftOut
 	if request.MissingPolicy(&s.Run.Request) != stream.MissingKeep && !s.opt.Sparse && !s.Run.Bound.Takes.Cells {
 		s.opt.Missing = stream.MissingError
-		s.expectPasses(1, plan)
+		s.setExpectedPasses(1, plan)
 		e, err := s.accumulateSample(ctx, plan, nil)
 		if !errors.Is(err, stream.ErrMissing) {
 			return e, err
 		}
 		// Columns that are useless however their missing values are filled must neither cause an error nor drop rows.
-		if useless, err = s.findUseless(ctx, plan); err != nil {
+		if useless, err = s.findUselessColumns(ctx, plan); err != nil {
 			return nil, err
 		}
 		s.opt.Missing = request.MissingPolicy(&s.Run.Request)
 	}
-	s.expectPasses(1, plan)
+	s.setExpectedPasses(1, plan)
 	return s.accumulateSample(ctx, plan, useless)
 }
 
@@ -192,11 +192,11 @@ func (s *sampleGatherer) planSample(rows *rowsample.Source, missing int) (budget
 	return planning.PlanRows(s.Run, rows, shape, missing)
 }
 
-func (s *sampleGatherer) findUseless(ctx context.Context, plan budget.Budget) ([]stream.LeftOut, error) {
+func (s *sampleGatherer) findUselessColumns(ctx context.Context, plan budget.Budget) ([]stream.LeftOut, error) {
 	s.opt.Missing = stream.MissingKeep
 	profile := gram.NewProfile(len(s.opt.Columns))
-	s.expectPasses(2, plan)
-	if err := s.foldPass(ctx, s.sampleSource.WithOptions(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
+	s.setExpectedPasses(2, plan)
+	if err := s.runPass(ctx, s.sampleSource.WithOptions(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
 		return nil, err
 	}
 	left := settled.UselessWithMissing(s.Run, profile, s.opt.Columns)
@@ -227,10 +227,10 @@ func (s *sampleGatherer) accumulateSample(ctx context.Context, plan budget.Budge
 	if plan.GathersMoments {
 		e.Moments = gram.NewMoments(d, gram.Options{Threads: s.Run.Limits.Threads, Limit: plan.StatisticsRoom(), Busy: &s.Run.Hooks.Meter.Busy})
 		e.Profile = &e.Moments.Profile
-		err = s.foldPass(ctx, rows, "statistics", stream.FoldOptions{}, e.Moments, e.Facts)
+		err = s.runPass(ctx, rows, "statistics", stream.FoldOptions{}, e.Moments, e.Facts)
 	} else {
 		e.Profile = gram.NewProfile(d)
-		err = s.foldPass(ctx, rows, "profile", stream.FoldOptions{}, e.Profile, e.Facts)
+		err = s.runPass(ctx, rows, "profile", stream.FoldOptions{}, e.Profile, e.Facts)
 	}
 	if err != nil {
 		return nil, plan.ErrForLimit(err)

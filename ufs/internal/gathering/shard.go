@@ -7,8 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// errNeedsProfileRound returns the error for a shard that cannot find out by itself which columns are useless because
-// of missing values. If err names a place in the data, the new error names it too.
+// errNeedsProfileRound returns the error of scanning one shard if only a profile of all shards can show which columns
+// are useless because of missing values. If err names a place in the data, the new error names it too.
 func errNeedsProfileRound(g *Gatherer, err error) error {
 	remedy := stream.Textf("make a profile of all shards first (scan {profile-only}, merge) and scan with {profile}, or plan with {missing} mean or zero")
 	if g.GatherKind == method.FromProfile {

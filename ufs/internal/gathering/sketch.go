@@ -15,20 +15,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
 )
 
-func newSketch(g *Gatherer, d int, b budget.Budget) *gram.Sketch {
+func newSketch(g *Gatherer, columns int, plan budget.Budget) *gram.Sketch {
 	if g.GatherKind == method.FromGraph { // the sketch may use all memory that the plan leaves
-		free := max(b.Limit-b.Program-b.Statistics-max(b.Reading, b.Solver-b.FreedStatistics), 0)
-		return gram.NewSketch(d, gram.SketchOptions{Rows: g.Run.SketchRows, Seed: g.Run.Choice.Seed, Threads: g.Run.Limits.Threads, Limit: gram.SketchBytes(d, 0, g.Run.SketchRows) + free})
+		free := max(plan.Limit-plan.Program-plan.Statistics-max(plan.Reading, plan.Solver-plan.FreedStatistics), 0)
+		return gram.NewSketch(columns, gram.SketchOptions{Rows: g.Run.SketchRows, Seed: g.Run.Choice.Seed, Threads: g.Run.Limits.Threads, Limit: gram.SketchBytes(columns, 0, g.Run.SketchRows) + free})
 	}
-	used := b.Program + budget.ProfileColumnBytes*int64(d) + max(b.Reading, b.Solver)
-	if b.OutOfCore {
-		used = b.Program + budget.ProfileColumnBytes*int64(d) + b.Reading + b.Solver
+	used := plan.Program + budget.ProfileColumnBytes*int64(columns) + max(plan.Reading, plan.Solver)
+	if plan.OutOfCore {
+		used = plan.Program + budget.ProfileColumnBytes*int64(columns) + plan.Reading + plan.Solver
 	}
-	return gram.NewSketch(d, gram.SketchOptions{Rows: g.Run.SketchRows, Seed: g.Run.Choice.Seed, Threads: g.Run.Limits.Threads, Limit: max(b.Limit-used, 1)})
+	return gram.NewSketch(columns, gram.SketchOptions{Rows: g.Run.SketchRows, Seed: g.Run.Choice.Seed, Threads: g.Run.Limits.Threads, Limit: max(plan.Limit-used, 1)})
 }
 
-// gatherSketchedGraph does the work of GatherFromFile for a graph method on an estimate of the Gram matrix. The bundle
-// seen contains the profile of the file.
+// gatherSketchedGraph reads from the file the statistics for a graph method on an estimate of the Gram matrix by a
+// sketch. The bundle seen contains the profile of the file.
 func gatherSketchedGraph(w planning.Workload, file *chunkio.StatsReader, seen *statistics.Bundle, shape method.Shape) (*statistics.Bundle, error) {
 	r := w.Run
 	rows, err := settled.SettleFileSketch(r, seen)
@@ -55,7 +55,7 @@ func gatherSketchedGraph(w planning.Workload, file *chunkio.StatsReader, seen *s
 	made, own := 8*int64(m)*int64(m+d), gram.SketchBytes(d, missing, rows)
 	need := budget.ProgramBytes + budget.ProfileColumnBytes*int64(d) + max(own+gram.SketchBytes(m, 0, rows)+max(graph, made+making), made+stays+cost.Bytes)
 	if need > r.Limits.Memory {
-		return nil, budget.Budget{Limit: r.Limits.Memory, Smallest: need}.Refusal()
+		return nil, budget.Budget{Limit: r.Limits.Memory, Smallest: need}.ErrOverLimit()
 	}
 	if err := statistics.ReadState(seen, file, statistics.SketchSection, statistics.StateOptions{Threads: r.Limits.Threads, Limit: own}); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func gatherSketchedGraph(w planning.Workload, file *chunkio.StatsReader, seen *s
 		return nil, err
 	}
 	seen.Plan.Sketch, seen.Plan.Iterations = int64(rows), cost.Iterations
-	if err := CheckRecorded(r, seen); err != nil {
+	if err := CheckRecordedOptions(r, seen); err != nil {
 		return nil, err
 	}
 	if err := settleGraph(r, seen); err != nil {
@@ -74,8 +74,8 @@ func gatherSketchedGraph(w planning.Workload, file *chunkio.StatsReader, seen *s
 	return seen, nil
 }
 
-// gatherSketch does the work of GatherFromFile for a method on an estimate of the Gram matrix. The bundle seen contains
-// the profile of the file.
+// gatherSketch reads from the file the statistics for a method on an estimate of the Gram matrix by a sketch. The
+// bundle seen contains the profile of the file.
 func gatherSketch(r *settled.Run, file *chunkio.StatsReader, seen *statistics.Bundle, shape method.Shape) (*statistics.Bundle, error) {
 	rows, err := settled.SettleFileSketch(r, seen)
 	if err != nil {
@@ -88,13 +88,13 @@ func gatherSketch(r *settled.Run, file *chunkio.StatsReader, seen *statistics.Bu
 	}
 	err = statistics.ReadState(seen, file, statistics.SketchSection, statistics.StateOptions{Threads: r.Limits.Threads, Limit: max(r.Limits.Memory-budget.ProgramBytes-budget.ProfileColumnBytes*int64(len(seen.Columns))-cost.Bytes, 1)})
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
-		return nil, budget.Budget{Limit: r.Limits.Memory, Smallest: budget.ProgramBytes + budget.ProfileColumnBytes*int64(len(seen.Columns)) + cost.Bytes + m.Need}.Refusal()
+		return nil, budget.Budget{Limit: r.Limits.Memory, Smallest: budget.ProgramBytes + budget.ProfileColumnBytes*int64(len(seen.Columns)) + cost.Bytes + m.Need}.ErrOverLimit()
 	}
 	if err != nil {
 		return nil, err
 	}
 	seen.Plan.Sketch = int64(rows)
-	if err := CheckRecorded(r, seen); err != nil {
+	if err := CheckRecordedOptions(r, seen); err != nil {
 		return nil, err
 	}
 	seen.Warnings = append(slices.Clone(seen.Warnings), seen.GapWarnings(r.Stats)...)

@@ -90,16 +90,16 @@ func (s *sumColumns) addHeader(path string, h chunkio.StatsHeader, order []int) 
 	}
 	s.types = slices.Clone(s.types)
 	for j, c := range s.types {
-		s.types[j].Type, _ = chunkio.TypesAgree(c.Type, h.Columns[orderedIndex(order, j)].Type)
+		s.types[j].Type, _ = chunkio.TypesAgree(c.Type, h.Columns[columnInOrder(order, j)].Type)
 	}
 	return bytes
 }
 
-func orderedIndex(order []int, j int) int {
-	if order == nil {
-		return j
+func columnInOrder(columnOrder []int, column int) int {
+	if columnOrder == nil {
+		return column
 	}
-	return order[j]
+	return columnOrder[column]
 }
 
 // settleColumns sets the columns of the sum. The column orders of the files, which refer to the columns of the compared
@@ -109,7 +109,7 @@ func settleColumns(m *merger, s *sumColumns) {
 	m.header.LeftOut, m.header.Decided = s.leftOut.list(s.first.LeftOut), s.decided.list(s.first.Decided)
 	m.header.Columns = slices.Clone(s.first.Columns)
 	for j, c := range s.types {
-		m.header.Columns[orderedIndex(s.order, j)].Type = c.Type
+		m.header.Columns[columnInOrder(s.order, j)].Type = c.Type
 	}
 	if s.order == nil {
 		return
@@ -126,8 +126,8 @@ func settleColumns(m *merger, s *sumColumns) {
 			order = make([]int, len(s.types))
 			same := true
 			for j := range s.types {
-				order[orderedIndex(s.order, j)] = orderedIndex(f.columnOrder, j)
-				same = same && orderedIndex(s.order, j) == orderedIndex(f.columnOrder, j)
+				order[columnInOrder(s.order, j)] = columnInOrder(f.columnOrder, j)
+				same = same && columnInOrder(s.order, j) == columnInOrder(f.columnOrder, j)
 			}
 			if same {
 				order = nil

@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// orderByDay sorts the files by name, the oldest day first, if {window} or {decay} makes their order matter. It returns
-// the files within the window, and the display names of the older files.
+// orderByDay sorts the files by name, the oldest day first, if option {window} or {decay} makes their order matter. It
+// returns the files within the window, and the display names of the older files.
 func (m *merger) orderByDay(files []string) (days, outside []string) {
 	if m.Window == 0 && m.Decay == 0 {
 		return files, nil
@@ -57,7 +57,7 @@ func (m *merger) checkAddable(first, f *mergedFile, isFirst bool) error {
 	return nil
 }
 
-// checkTotals, for a merge without {decay}, refuses to add two files whose recorded values of {decay} differ.
+// checkTotals, for a merge without option {decay}, refuses to add two files whose recorded values of {decay} differ.
 func checkTotals(first, f *mergedFile) error {
 	if first.decay == f.decay {
 		return nil

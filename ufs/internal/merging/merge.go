@@ -39,7 +39,7 @@ type MergeRequest struct {
 	MaxHeader int // limit on the bytes of the sum's header; 0 means [chunkio.MaxStatsHeader]
 }
 
-// MergeFiles implements ufs.Merge.
+// MergeFiles implements ufs.Merge: it adds up statistics files of parts of the data into one statistics file.
 func MergeFiles(ctx context.Context, m MergeRequest) (*result.Gathered, error) {
 	q := request.Request{Input: request.Input{Anonymous: m.Anonymous}, Limits: m.Limits, Hooks: m.Hooks, Output: m.Output}
 	switch {
@@ -70,7 +70,7 @@ func MergeFiles(ctx context.Context, m MergeRequest) (*result.Gathered, error) {
 	}
 	paths, outside := g.orderByDay(paths)
 	var e *statistics.Bundle
-	err = request.TrackProgress(&q, request.Progress{What: "headers of " + wording.Plural(len(paths), "file"), Pass: 1, Passes: 2, Rows: -1}, func(next func(request.Progress)) error {
+	err = request.TrackProgress(&q, request.Progress{What: "headers of " + wording.CountNoun(len(paths), "file"), Pass: 1, Passes: 2, Rows: -1}, func(next func(request.Progress)) error {
 		if err := g.readHeaders(ctx, paths); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func MergeFiles(ctx context.Context, m MergeRequest) (*result.Gathered, error) {
 		for _, f := range g.files {
 			rows += f.rows
 		}
-		next(request.Progress{What: "adding " + wording.Plural(len(paths), "file"), Pass: 2, Passes: 2, Rows: rows})
+		next(request.Progress{What: "adding " + wording.CountNoun(len(paths), "file"), Pass: 2, Passes: 2, Rows: rows})
 		e, err = g.sumFiles(ctx)
 		return err
 	})
@@ -93,7 +93,7 @@ func MergeFiles(ctx context.Context, m MergeRequest) (*result.Gathered, error) {
 	return done, nil
 }
 
-// merger holds the state of one Merge.
+// merger holds the state of one call of ufs.Merge, which adds up statistics files.
 type merger struct {
 	MergeRequest
 	request *request.Request
@@ -104,7 +104,7 @@ type merger struct {
 	coverage       statistics.Coverage
 	warnings       warningCollector
 	hasDroppedRows bool  // some of the files report dropped rows
-	bookkeeping    int64 // bytes of the data whose size grows with the number of files
+	bookkeeping    int64 // memory, in bytes, of all data whose size grows with the number of files
 
 	firstBundle *statistics.Bundle // header of the file that determines the order of columns
 	firstPath   string
@@ -135,7 +135,7 @@ func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 	return paths, atomicfile.CheckNotInput(ctx, m.Output, paths...)
 }
 
-func (m *merger) headerBundle() *statistics.Bundle {
+func (m *merger) bundleOfHeader() *statistics.Bundle {
 	e := statistics.NewBundle(m.header)
 	e.Kind, e.Inputs, e.Covered, e.Warnings = m.kind, m.coverage.Files, m.coverage.CoveredRanges(), m.warnings.allTexts()
 	return e
@@ -151,7 +151,7 @@ func (m *merger) sumFiles(ctx context.Context) (*statistics.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole := m.headerBundle()
+	whole := m.bundleOfHeader()
 	e.Kind, e.Columns, e.LeftOut, e.Useless, e.Table, e.Part = whole.Kind, whole.Columns, whole.LeftOut, whole.Useless, whole.Table, whole.Part
 	e.Inputs, e.Covered, e.Options, e.Warnings = whole.Inputs, whole.Covered, whole.Options, whole.Warnings
 	e.CopyPositions(m.firstBundle)

@@ -130,7 +130,7 @@ func parentFolder(name string) string {
 	return place.ParentFolder(name)
 }
 
-func (m *merger) checkWholeCoverage() error {
+func (m *merger) checkPlanCoverage() error {
 	p := m.header.Part
 	if p == nil || p.Whole == nil || !p.Complete() || len(m.files) == 1 {
 		return nil
@@ -146,7 +146,7 @@ func (m *merger) checkWholeCoverage() error {
 		return &stream.DataError{
 			Path: parentFolder(m.files[0].name), RowGroup: -1, Row: -1,
 			Err: stream.Errorf("all %d shards are there, but they cover %s of %s rows of %d files, and the plan has %s rows of %d files",
-				p.Of, wording.Comma(coveredRows), wording.Comma(rows), len(m.coverage.Files), wording.Comma(want.Rows), want.Files),
+				p.Of, wording.WithCommas(coveredRows), wording.WithCommas(rows), len(m.coverage.Files), wording.WithCommas(want.Rows), want.Files),
 			Remedy: stream.Textf("make the plan again, and scan all shards by it"),
 		}
 	}

@@ -25,8 +25,7 @@ const maxDownloads = 8
 // verified before its state is added (chunkio.OpenStatsAs).
 const readerBytes = 4 << 20
 
-// partsReader reads the files of a merge in order. It reads as many files in advance as memory allows. Only one
-// goroutine may use it.
+// partsReader reads the files of a merge in order. It reads ahead as memory allows. Only one goroutine may use it.
 type partsReader struct {
 	tree         *sumTree
 	started      int                 // number of files whose reading was started
@@ -131,13 +130,13 @@ func (r *partsReader) startNextRead(ctx context.Context, limit int64) {
 	}()
 }
 
-func (r *partsReader) openFile(ctx context.Context, i int) {
-	if r.files[i] != nil {
+func (r *partsReader) openFile(ctx context.Context, index int) {
+	if r.files[index] != nil {
 		return
 	}
 	o := &openedFile{done: make(chan struct{})}
-	r.files[i] = o
-	f := &r.tree.merger.files[i]
+	r.files[index] = o
+	f := &r.tree.merger.files[index]
 	head := chunkio.StatsHead{Header: r.tree.merger.header, Check: f.headerChecksum}
 	go func() {
 		defer close(o.done)
@@ -145,9 +144,9 @@ func (r *partsReader) openFile(ctx context.Context, i int) {
 	}()
 }
 
-func (r *partsReader) closeFile(i int) {
-	o := r.files[i]
-	delete(r.files, i)
+func (r *partsReader) closeFile(index int) {
+	o := r.files[index]
+	delete(r.files, index)
 	if <-o.done; o.err == nil {
 		o.file.Close()
 	}
@@ -176,7 +175,7 @@ func (r *partsReader) close() {
 	}
 }
 
-func (t *sumTree) readSum(ctx context.Context, file *chunkio.StatsReader, i int, limit int64) (*partialSum, error) {
+func (t *sumTree) readSum(ctx context.Context, file *chunkio.StatsReader, index int, limit int64) (*partialSum, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -202,14 +201,14 @@ func (t *sumTree) readSum(ctx context.Context, file *chunkio.StatsReader, i int,
 	if err == nil && m.kind == statistics.KindSketchedGraph {
 		err = statistics.ReadSketchedGraph(e, file, opt.Threads)
 	}
-	if err == nil && m.files[i].path == m.firstPath {
+	if err == nil && m.files[index].path == m.firstPath {
 		err = m.firstBundle.ReadPositions(file)
 	}
 	if err != nil {
 		return nil, err
 	}
-	e.ReorderColumns(m.files[i].columnOrder)
-	s := &partialSum{bundle: e, files: 1, name: m.files[i].name}
+	e.ReorderColumns(m.files[index].columnOrder)
+	s := &partialSum{bundle: e, files: 1, name: m.files[index].name}
 	e.Path = s.name
 	s.bytes = statistics.MergedBytes(e, nil, m.request.Limits.Threads)
 	return s, nil

@@ -118,15 +118,15 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 // checkHeaderSize refuses a merge whose sum would have too long a header. Otherwise writing the sum would fail.
 func (m *merger) checkHeaderSize() error {
 	const added = 1 << 10 // bytes that {decay}, {window} and the count of dropped rows may add
-	h := m.headerBundle().StatsHeader(nil)
+	h := m.bundleOfHeader().StatsHeader(nil)
 	text, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
 	if most := cmp.Or(m.MaxHeader, chunkio.MaxStatsHeader); len(text)+added > most {
 		return stream.Usagef("cannot merge %s: the header of the sum would have %s bytes, and at most %s are possible, for %s, %s that are left out and %s; merge fewer files into one, or scan without what is left out",
-			wording.Plural(len(m.files), "file"), wording.Comma(int64(len(text)+added)), wording.Comma(int64(most)),
-			wording.Plural(len(h.Columns), "feature"), wording.Plural(len(h.LeftOut), "column"), wording.Plural(len(h.Inputs), "input file"))
+			wording.CountNoun(len(m.files), "file"), wording.WithCommas(int64(len(text)+added)), wording.WithCommas(int64(most)),
+			wording.CountNoun(len(h.Columns), "feature"), wording.CountNoun(len(h.LeftOut), "column"), wording.CountNoun(len(h.Inputs), "input file"))
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (m *merger) fetchHeaders(ctx context.Context, paths []string) iter.Seq2[int
 				reads[started] = r
 				go func() {
 					head, err := chunkio.ReadStatsHead(ctx, path, shared, from)
-					r <- headerResult{head, m.scaleMemoryError(err)}
+					r <- headerResult{head, m.errForWholeMerge(err)}
 				}()
 			}
 			head := <-reads[i]
@@ -191,7 +191,7 @@ func (m *merger) fetchHeaders(ctx context.Context, paths []string) iter.Seq2[int
 	}
 }
 
-func (m *merger) scaleMemoryError(err error) error {
+func (m *merger) errForWholeMerge(err error) error {
 	short, ok := errors.AsType[*stream.MemoryError](err)
 	if !ok || !short.OfMemory() {
 		return err
@@ -293,7 +293,7 @@ func (m *merger) addCoverage() error {
 		return stream.Errorf("cannot merge %s with %s: %w", m.files[o.First.StatsFile].name, m.files[o.Second.StatsFile].name,
 			stream.Usagef("both cover rows %d to %d of %s", from, to, path))
 	}
-	return m.checkWholeCoverage()
+	return m.checkPlanCoverage()
 }
 
 // maxWarnings is the number of different warnings that a sum of many files keeps.
@@ -325,7 +325,7 @@ func (w *warningCollector) allTexts() []stream.Text {
 	if w.omitted == 0 {
 		return w.texts
 	}
-	return append(slices.Clip(w.texts), stream.Textf("%s more warnings of the files that were merged: inspect shows those of one file", wording.Comma(int64(w.omitted))))
+	return append(slices.Clip(w.texts), stream.Textf("%s more warnings of the files that were merged: inspect shows those of one file", wording.WithCommas(int64(w.omitted))))
 }
 
 // checkSameInputs warns if files keep rows of different inputs, because the positions of these rows may coincide. It

@@ -26,7 +26,7 @@ func (gramKind) planSelection(w Workload, shape method.Shape) (budget.Budget, er
 	if w.SketchRows > 0 {
 		return planSketchedMethod(w, shape)
 	}
-	if usesSampleGramOnly(w) {
+	if makesGramOfSampleOnly(w) {
 		if w.FindsSize() || w.Run.Choice.MinGain > 0 {
 			return budget.Budget{}, stream.Usagef("{k} auto and {min-gain} need the Gram matrix, and for this many sparse columns method %s makes it only from a sample of the rows; give a number", w.Run.Bound.Name)
 		}
@@ -39,7 +39,7 @@ func (gramKind) planSelection(w Workload, shape method.Shape) (budget.Budget, er
 	return chooseInOrOutOfCore(w, in, err, func() (budget.Budget, error) { return planOutOfCore(w, shape) })
 }
 
-func (gramKind) lastRound(Workload, *scalemodel.Job) scalemodel.Kind { return scalemodel.Gram }
+func (gramKind) describeLastScan(Workload, *scalemodel.Job) scalemodel.Kind { return scalemodel.Gram }
 
 // planGram plans a method on the Gram matrix in memory, in full or, if rank is not 0, as a factor of rank rows.
 func planGram(w Workload, shape method.Shape, rank int) (budget.Budget, error) {
@@ -52,10 +52,10 @@ func planGram(w Workload, shape method.Shape, rank int) (budget.Budget, error) {
 	if w.Run.Columns.Missing == request.MissingPairwise { // before the method runs, the pairwise matrix is made semidefinite
 		cost.Bytes = max(cost.Bytes, linalg.ClipBytes(d))
 	}
-	sideBytes := splitterBytes(w, d) + RankBytes(w.Run, w.Table, d) + surveyBytes(w, rank)
-	b, err := PlanPass(w.Run, w.Table, gramFormBytes(w, rank)+sideBytes, cost.Bytes)
+	sideBytes := shardSplitterBytes(w, d) + RankBytes(w.Run, w.Table, d) + surveyBytes(w, rank)
+	b, err := PlanPass(w.Run, w.Table, gramOrFactorBytes(w, rank)+sideBytes, cost.Bytes)
 	if err == nil {
-		b = withSizeRules(w, b, cost, rank)
+		b = addSizeRules(w, b, cost, rank)
 	}
 	b.SideStatistics = sideBytes
 	return b, err
@@ -109,7 +109,7 @@ func factorRows(w Workload) int64 {
 	return max(n, 0)
 }
 
-// GramBytes returns the memory of the moments. With hash shards it includes the moments of their sum.
+// GramBytes returns the memory of the moments (Gram matrix and sums). With hash shards it includes theirs.
 func GramBytes(r *settled.Run, ds *chunkio.Dataset) int64 {
 	return gram.SharedBytes(len(ds.Columns()), ExpectedMissing(r, ds), r.Choice.Stability+1)
 }
@@ -126,9 +126,9 @@ func HasNarrowRows(r *settled.Run, ds *chunkio.Dataset) bool {
 	return isTaken && r.ParsedScale != gram.ScaleRank && ds.Singles()
 }
 
-func gramFormBytes(w Workload, rank int) int64 {
-	if rank > 0 {
-		return gram.RowsBytes(len(w.Table.Columns()), int64(rank), HasNarrowRows(w.Run, w.Table))
+func gramOrFactorBytes(w Workload, rowsOfFactor int) int64 {
+	if rowsOfFactor > 0 {
+		return gram.RowsBytes(len(w.Table.Columns()), int64(rowsOfFactor), HasNarrowRows(w.Run, w.Table))
 	}
 	return GramBytes(w.Run, w.Table)
 }
@@ -153,7 +153,7 @@ func GramCost(w Workload, shape method.Shape) (method.Cost, error) {
 			break
 		}
 		var other method.Cost
-		other, err = GramCost(w.ofAttempt(r), shape)
+		other, err = GramCost(w.forAttempt(r), shape)
 		cost.Bytes = max(cost.Bytes, other.Bytes)
 	}
 	return cost, err
@@ -170,7 +170,7 @@ func planOutOfCore(w Workload, shape method.Shape) (budget.Budget, error) {
 	b := budget.Budget{Limit: w.Run.Limits.Memory, Program: budget.ProgramBytes, Statistics: budget.ProfileColumnBytes*int64(len(shape.Columns)) + RankBytes(w.Run, w.Table, len(shape.Columns)) + surveyBytes(w, 0), OutOfCore: true}
 	b.Smallest = b.Program + b.Statistics + w.Table.MinMemory() + cost.Least
 	if b.Smallest > b.Limit {
-		return b, b.Refusal()
+		return b, b.ErrOverLimit()
 	}
 	// Reading gets a quarter of the memory, or less if the solver needs fewer passes with more memory. Selecting 50
 	// features of basehock within 130 MiB took 22 passes with a quarter for reading, and 18 with the least memory for
@@ -197,7 +197,7 @@ func ExpectedMissing(r *settled.Run, ds *chunkio.Dataset) int {
 	return ds.WithNulls()
 }
 
-func usesSampleGramOnly(w Workload) bool {
+func makesGramOfSampleOnly(w Workload) bool {
 	d := len(w.Table.Columns())
 	n := factorRows(w)
 	if n >= int64(d) {
@@ -242,11 +242,11 @@ func SizeBytes(r *settled.Run, d, rank int) int64 {
 	return bytes
 }
 
-func splitterBytes(w Workload, d int) int64 {
+func shardSplitterBytes(w Workload, columns int) int64 {
 	if w.Run.Choice.Stability == 0 {
 		return 0
 	}
-	return halves.SplitterBytes(d, w.Run.Choice.Stability) + budget.ProfileColumnBytes*int64(d)
+	return halves.SplitterBytes(columns, w.Run.Choice.Stability) + budget.ProfileColumnBytes*int64(columns)
 }
 
 // RankBytes returns the memory for ranks: their histograms, the table of scores, and a chunk of scored rows.
@@ -275,14 +275,14 @@ func surveyBytes(w Workload, rank int) int64 {
 	return anchor.SamplerBytes(rows, d)
 }
 
-// PlanPass plans one pass that fills statistics, and a solver after it. statistics and solver are their bytes of
-// memory. Reading and the solver are not in memory at the same time.
+// PlanPass plans the memory of one pass over ds that fills statistics, and of a solver after it. statistics and solver
+// are their bytes of memory. Reading and the solver are not in memory at the same time.
 func PlanPass(r *settled.Run, ds *chunkio.Dataset, statistics, solver int64) (budget.Budget, error) {
 	b := budget.Budget{Limit: r.Limits.Memory, Program: budget.ProgramBytes, Statistics: statistics, Solver: solver}
 	b.Smallest = b.Program + statistics + max(ds.MinMemory(), solver)
 	b.InMemory = b.Smallest
 	if b.Smallest > b.Limit {
-		return b, b.Refusal()
+		return b, b.ErrOverLimit()
 	}
 	b.Reading = ds.MemoryFor(b.Limit - b.Program - statistics)
 	b.SpoolBytes = ds.ScratchFor(b.Reading)
@@ -290,21 +290,21 @@ func PlanPass(r *settled.Run, ds *chunkio.Dataset, statistics, solver int64) (bu
 	return b, nil
 }
 
-func withSizeRules(w Workload, b budget.Budget, cost method.Cost, rank int) budget.Budget {
+func addSizeRules(w Workload, plan budget.Budget, cost method.Cost, rowsOfFactor int) budget.Budget {
 	d := len(w.Table.Columns())
-	if b.HasSizeRules = w.AlwaysRunsSizeRules(d); !w.Run.ReportsSizes || b.HasSizeRules {
-		return b
+	if plan.HasSizeRules = w.AlwaysRunsSizeRules(d); !w.Run.ReportsSizes || plan.HasSizeRules {
+		return plan
 	}
-	rules := SizeBytes(w.Run, d, rank)
+	rules := SizeBytes(w.Run, d, rowsOfFactor)
 	for _, r := range w.Later {
-		rules = max(rules, SizeBytes(r, d, rank))
+		rules = max(rules, SizeBytes(r, d, rowsOfFactor))
 	}
-	more, err := PlanPass(w.Run, w.Table, b.Statistics, max(cost.Bytes, rules)-b.FreedStatistics)
-	more.Solver, more.FreedStatistics = max(cost.Bytes, rules), b.FreedStatistics
+	more, err := PlanPass(w.Run, w.Table, plan.Statistics, max(cost.Bytes, rules)-plan.FreedStatistics)
+	more.Solver, more.FreedStatistics = max(cost.Bytes, rules), plan.FreedStatistics
 	if err != nil {
-		return b
+		return plan
 	}
-	more.Smallest, more.InMemory, more.HasSizeRules = b.Smallest, b.InMemory, true
+	more.Smallest, more.InMemory, more.HasSizeRules = plan.Smallest, plan.InMemory, true
 	return more
 }
 

@@ -30,8 +30,8 @@ func (graphKind) planSelection(w Workload, shape method.Shape) (budget.Budget, e
 	return chooseInOrOutOfCore(w, in, err, func() (budget.Budget, error) { return planGraph(w, &shape, 0, true) })
 }
 
-// planShard plans two rounds. The first keeps a sample of the rows; the second holds the merged sample in addition to
-// the statistics.
+// planShard plans the two rounds in which a shard is scanned. The first keeps a sample of the rows; the second holds
+// the merged sample in addition to the statistics.
 func (graphKind) planShard(w Workload) (budget.Budget, error) {
 	samples := w.Run.Bound.Anchors.File == ""
 	first, err := planProfileScan(w, samples)
@@ -46,13 +46,13 @@ func (graphKind) planShard(w Workload) (budget.Budget, error) {
 	return second, err
 }
 
-func (graphKind) gatherPasses(w Workload, b budget.Budget) method.Passes {
+func (graphKind) countGatherPasses(w Workload, b budget.Budget) method.Passes {
 	keepsMissing := request.MissingPolicy(&w.Run.Request) == stream.MissingKeep
 	switch {
 	case b.Factor > 0 && request.ExcludesSuspects(&w.Run.Request):
 		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that finds the columns to leave out, then the statistics")}
 	case b.Factor > 0:
-		return columnPasses(w)
+		return gatherPassesOfColumns(w)
 	case request.ExcludesSuspects(&w.Run.Request):
 		return method.Passes{Least: 3, Most: 3, Why: stream.Textf("a profile that finds the columns to leave out, one that draws the anchors, then the statistics")}
 	case keepsMissing || w.Run.Columns.Sparse != "":
@@ -63,11 +63,11 @@ func (graphKind) gatherPasses(w Workload, b budget.Budget) method.Passes {
 	return method.Passes{Least: 2, Most: 4, Why: stream.Textf("a profile that draws the anchors, and the statistics, if nothing is missing; else two more profiles")}
 }
 
-func (graphKind) profileReason(w Workload) stream.Text {
+func (graphKind) reasonForProfiles(w Workload) stream.Text {
 	return stream.Textf("method %s needs the scaling and the anchors of all rows", w.Run.Bound.Name)
 }
 
-func (graphKind) lastRound(w Workload, j *scalemodel.Job) scalemodel.Kind {
+func (graphKind) describeLastScan(w Workload, j *scalemodel.Job) scalemodel.Kind {
 	j.Anchors = w.Run.ExpectedAnchors(j.Rows)
 	if w.Run.Bound.Anchors.File == "" {
 		j.Sample = min(j.Rows, int64(w.Run.AnchorSampleRows(w.Run.MaxAnchors(), j.Features)))
@@ -102,7 +102,7 @@ func planGraph(w Workload, solve *method.Shape, rank int, outOfCore bool) (budge
 	rows := int(min(int64(w.Run.AnchorSampleRows(m, d)), total))
 	placing, judging := placingBytes(w, m, d, rank, rows)
 	var cost method.Cost
-	spread := splitterBytes(w, d)
+	spread := shardSplitterBytes(w, d)
 	if solve == nil {
 		spread += gram.HistogramsBytes(d)
 	} else {
@@ -141,9 +141,9 @@ func planGraph(w Workload, solve *method.Shape, rank int, outOfCore bool) (budge
 		return b, err
 	}
 	var factorBytes, freed int64
-	gathering := gramFormBytes(w, rank) + anchors + spread
+	gathering := gramOrFactorBytes(w, rank) + anchors + spread
 	if rank > 0 {
-		factorBytes = gramFormBytes(w, rank)
+		factorBytes = gramOrFactorBytes(w, rank)
 		gathering = max(placing+factorBytes, gathering)
 		freed = gathering - factorBytes - 8*int64(m)*int64(m) // memory for anchors and judging, which the solver reuses
 		if !w.Run.Bound.Takes.NoCross {
@@ -153,7 +153,7 @@ func planGraph(w Workload, solve *method.Shape, rank int, outOfCore bool) (budge
 	b, err := PlanPass(w.Run, w.Table, max(placing+factorBytes, gathering), cost.Bytes-freed)
 	b.Solver, b.FreedStatistics = cost.Bytes, freed
 	if err == nil {
-		b = withSizeRules(w, b, cost, rank)
+		b = addSizeRules(w, b, cost, rank)
 	}
 	b.JudgingStatistics = placing + factorBytes + judging
 	b.Anchors, b.SideStatistics, b.Iterations = anchors, spread, cost.Iterations
@@ -196,7 +196,7 @@ func planGraphOutOfCore(w Workload, shape method.Shape, m int, anchors, thin, st
 	b := budget.Budget{Limit: w.Run.Limits.Memory, Program: budget.ProgramBytes, Statistics: statistics, Anchors: anchors, OutOfCore: true, ThinColumnBytes: thin}
 	total := func(solver int64) int64 { return b.Program + w.Table.MinMemory() + max(statistics, stays+solver) }
 	if b.Smallest = total(cost.Least); b.Smallest > b.Limit {
-		return b, b.Refusal()
+		return b, b.ErrOverLimit()
 	}
 	room := b.Limit - b.Program - max(statistics, stays+cost.Least)
 	b.Reading = w.Table.MemoryFor(min(max(b.Limit/4, w.Table.MinMemory()), room))
@@ -210,8 +210,9 @@ func planGraphOutOfCore(w Workload, shape method.Shape, m int, anchors, thin, st
 	return b, err
 }
 
-func GraphCost(w Workload, shape method.Shape, m int) (method.Cost, error) {
-	shape.Anchors = m
+// GraphCost returns the memory of a graph method with the given number of anchors, and of judging its choice.
+func GraphCost(w Workload, shape method.Shape, anchors int) (method.Cost, error) {
+	shape.Anchors = anchors
 	cost, err := GramCost(w, shape)
 	cost.Bytes = max(cost.Bytes, judge.ExplainBytes(len(shape.Columns), shape.K, shape.Rank))
 	return cost, err

@@ -30,12 +30,12 @@ func ExpectedPasses(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) method
 func GatherPasses(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) method.Passes {
 	w := NewWorkload(r, nil, ds)
 	if r.ParsedScale == gram.ScaleRank {
-		return rankPasses(w)
+		return gatherPassesOfRanks(w)
 	}
-	return kindOf(r).gatherPasses(w, b)
+	return kindOf(r).countGatherPasses(w, b)
 }
 
-func columnPasses(w Workload) method.Passes {
+func gatherPassesOfColumns(w Workload) method.Passes {
 	switch {
 	case !w.Table.Replayable() || w.Run.Columns.Sparse != "" || w.Run.Bound.Takes.Cells:
 		return method.Passes{Least: 1, Most: 1, Why: stream.Textf("one pass")}
@@ -87,7 +87,7 @@ func ScaleJob(r *settled.Run, ds *chunkio.Dataset) scalemodel.Job {
 	for _, in := range ds.Inputs() {
 		j.Bytes += in.Bytes
 	}
-	last := kindOf(r).lastRound(NewWorkload(r, nil, ds), &j)
+	last := kindOf(r).describeLastScan(NewWorkload(r, nil, ds), &j)
 	if last != scalemodel.Profile && ProfileReason(r, ds).Format != "" {
 		j.Rounds = append(j.Rounds, scalemodel.Profile)
 	}
@@ -107,17 +107,17 @@ const (
 
 // ProfileReason returns the reason why all shards need a round of profiles first. It is empty if they do not.
 func ProfileReason(r *settled.Run, ds *chunkio.Dataset) stream.Text {
-	return kindOf(r).profileReason(NewWorkload(r, nil, ds))
+	return kindOf(r).reasonForProfiles(NewWorkload(r, nil, ds))
 }
 
-func missingReason(w Workload) stream.Text {
+func reasonToProfileMissing(w Workload) stream.Text {
 	if request.MissingPolicy(&w.Run.Request) != stream.MissingKeep && w.Run.Columns.Sparse == "" && settled.PromisesMissing(w.Table) {
 		return stream.Textf("values are missing, and {missing} %s needs to know which columns are left out", w.Run.Columns.Missing)
 	}
 	return stream.Text{}
 }
 
-func rankPasses(w Workload) method.Passes {
+func gatherPassesOfRanks(w Workload) method.Passes {
 	then := "one for the ranks, then the statistics"
 	if w.Run.Bound.From.UsesGraph() {
 		then = "one for the ranks, which draws the anchors, then the statistics"

@@ -20,6 +20,7 @@ import (
 // Methods that iterate over rows save the state of their iterations as stages (package resume) in the checkpoint's
 // folder. If there is a checkpoint, their scratch files are also in this folder, instead of in {temp-dir}.
 
+// SavesIterations reports whether a checkpoint saves the iterations of r, whose method then iterates over rows.
 func SavesIterations(r *settled.Run) bool {
 	return r.Bound.From.UsesRows() && request.NamedCheckpoint(&r.Request) != ""
 }
@@ -33,6 +34,7 @@ func RowScratchOptions(r *settled.Run) scratch.Options {
 	return opt
 }
 
+// CheckpointScratch returns the options of scratch files in the folder of a checkpoint, which may have some already.
 func CheckpointScratch(r *settled.Run, folder string) scratch.Options {
 	opt := request.ScratchOptions(&r.Request)
 	opt.Dir, opt.There = folder, resume.ScratchBytes(folder)
@@ -59,18 +61,18 @@ func (rowKind) planShard(w Workload) (budget.Budget, error) {
 	return planProfileScan(w, false)
 }
 
-func (rowKind) gatherPasses(w Workload, _ budget.Budget) method.Passes {
+func (rowKind) countGatherPasses(w Workload, _ budget.Budget) method.Passes {
 	if request.ExcludesSuspects(&w.Run.Request) {
 		return method.Passes{Least: 2, Most: 2, Why: stream.Textf("a profile that finds the columns to leave out, then the statistics")}
 	}
-	return columnPasses(w)
+	return gatherPassesOfColumns(w)
 }
 
-func (rowKind) profileReason(w Workload) stream.Text {
+func (rowKind) reasonForProfiles(w Workload) stream.Text {
 	return stream.Textf("method %s iterates over rows, and a profile takes a sample of them along", w.Run.Bound.Name)
 }
 
-func (rowKind) lastRound(w Workload, j *scalemodel.Job) scalemodel.Kind {
+func (rowKind) describeLastScan(w Workload, j *scalemodel.Job) scalemodel.Kind {
 	j.Sample = min(j.Rows, cmp.Or(w.Run.Bound.Sample, j.Rows))
 	return scalemodel.Profile
 }
@@ -112,7 +114,7 @@ func PlanRows(r *settled.Run, ds statistics.RowInput, shape method.Shape, missin
 	switch {
 	case b.InMemory <= b.Limit:
 	case b.Smallest > b.Limit:
-		return b, b.Refusal()
+		return b, b.ErrOverLimit()
 	default:
 		// Reading gets a quarter of the memory, or less if the solver needs fewer passes with more memory.
 		room := b.Limit - b.Program - b.Statistics - b.PackingBytes

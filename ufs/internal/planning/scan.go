@@ -30,20 +30,20 @@ func PlanGraphScan(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
 	return planGraph(NewWorkload(r, nil, ds), nil, 0, false)
 }
 
-// PlanProfileScan returns a planner of scans that fill profiles. sample means that they also draw rows for anchors.
-func PlanProfileScan(sample bool) Planner {
+// PlanProfileScan returns a planner of scans that fill profiles. drawsAnchorRows means that they draw rows for anchors.
+func PlanProfileScan(drawsAnchorRows bool) Planner {
 	return func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
-		return planProfileScan(NewWorkload(r, nil, ds), sample)
+		return planProfileScan(NewWorkload(r, nil, ds), drawsAnchorRows)
 	}
 }
 
-func planProfileScan(w Workload, sample bool) (budget.Budget, error) {
+func planProfileScan(w Workload, drawsAnchorRows bool) (budget.Budget, error) {
 	if w.SketchRows > 0 {
 		return planSketchScan(w)
 	}
 	d := len(w.Table.Columns())
 	statistics := budget.ProfileColumnBytes*int64(d) + RankBytes(w.Run, w.Table, d)
-	if sample {
+	if drawsAnchorRows {
 		statistics += anchor.SamplerBytes(budget.CapAtTableRows(w.Run.AnchorSampleRows(w.Run.MaxAnchors(), d), w.Table), d)
 	}
 	if w.KeptRows > 0 {
@@ -53,22 +53,22 @@ func planProfileScan(w Workload, sample bool) (budget.Budget, error) {
 }
 
 func planSketchScan(w Workload) (budget.Budget, error) {
-	b, err := PlanPass(w.Run, w.Table, sketchBytes(w), 0)
+	b, err := PlanPass(w.Run, w.Table, sketchAndProfileBytes(w), 0)
 	b.Sketch = int64(w.SketchRows)
 	return b, err
 }
 
 // PlanGramScan plans a scan that fills moments, or a sketch of the rows in their place.
 func PlanGramScan(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
-	return planMoments(NewWorkload(r, nil, ds))
+	return planMomentsScan(NewWorkload(r, nil, ds))
 }
 
-func planMoments(w Workload) (budget.Budget, error) {
+func planMomentsScan(w Workload) (budget.Budget, error) {
 	if w.SketchRows > 0 {
 		return planSketchScan(w)
 	}
 	d := len(w.Table.Columns())
-	sideBytes := gram.HistogramsBytes(d) + splitterBytes(w, d) + RankBytes(w.Run, w.Table, d) + surveyBytes(w, 0)
+	sideBytes := gram.HistogramsBytes(d) + shardSplitterBytes(w, d) + RankBytes(w.Run, w.Table, d) + surveyBytes(w, 0)
 	b, err := PlanPass(w.Run, w.Table, GramBytes(w.Run, w.Table)+sideBytes, 0)
 	b.SideStatistics = sideBytes
 	return b, errTooLargeScan(w, b, err)

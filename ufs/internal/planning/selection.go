@@ -33,7 +33,7 @@ func planSelection(w Workload) (budget.Budget, error) {
 	}
 	byDefault := w
 	byDefault.UsesDefaultSize = true
-	if usesSampleGramOnly(w) {
+	if makesGramOfSampleOnly(w) {
 		b, err := planMethod(byDefault)
 		b.DefaultSize = stream.Textf("that needs the Gram matrix, and for this many sparse columns method %s makes it only from a sample of the rows; path with {method} %s on fewer columns recommends a number", w.Run.Bound.Name, methods.Fallback)
 		return b, err
@@ -76,24 +76,24 @@ func (w Workload) FindsSize() bool {
 	return w.Run.Choice.AutoK && (!w.UsesDefaultSize || !w.Run.AutoSize)
 }
 
-func (w Workload) ofAttempt(r *settled.Run) Workload {
+func (w Workload) forAttempt(r *settled.Run) Workload {
 	w.Run, w.Later, w.SketchRows = r, nil, r.SketchRows
 	return w
 }
 
-// kind plans for the methods that select from one kind of evidence.
+// kind plans for the methods that select from one kind of evidence, such as the Gram matrix or the rows.
 type kind interface {
 	// planSelection plans gathering and solving. shape describes the input for the solver.
 	planSelection(w Workload, shape method.Shape) (budget.Budget, error)
 	// planShard plans the scan of one shard. If that takes two rounds, the limit of the plan suffices for both.
 	planShard(w Workload) (budget.Budget, error)
-	// gatherPasses returns the least and the greatest number of times that gathering reads the input. The number may
+	// countGatherPasses returns the least and the greatest number of times that gathering reads the input. The number may
 	// depend on missing values that are found only while reading.
-	gatherPasses(w Workload, b budget.Budget) method.Passes
-	// profileReason returns the reason why all shards need a round of profiles first. It is empty if they do not.
-	profileReason(w Workload) stream.Text
-	// lastRound returns the kind of the last round of scans. It adds the anchors and sampled rows of that round to j.
-	lastRound(w Workload, j *scalemodel.Job) scalemodel.Kind
+	countGatherPasses(w Workload, b budget.Budget) method.Passes
+	// reasonForProfiles returns the reason why all shards need a round of profiles first. It is empty if they do not.
+	reasonForProfiles(w Workload) stream.Text
+	// describeLastScan returns the kind of the last round of scans. It adds the anchors and sampled rows of that round to j.
+	describeLastScan(w Workload, j *scalemodel.Job) scalemodel.Kind
 }
 
 func kindOf(r *settled.Run) kind {
@@ -105,10 +105,10 @@ func planMethod(w Workload) (budget.Budget, error) {
 	if err != nil {
 		return budget.Budget{}, err
 	}
-	return kindOf(w.Run).planSelection(w, newShape(w, c))
+	return kindOf(w.Run).planSelection(w, newMethodShape(w, c))
 }
 
-func newShape(w Workload, c *choice.Candidates) method.Shape {
+func newMethodShape(w Workload, c *choice.Candidates) method.Shape {
 	shape := method.Shape{
 		Columns: w.Table.Columns(), LeftOut: w.Table.LeftOut(), Rows: w.Table.Rows(), Threads: w.Run.Limits.Threads, Sample: budget.CapAtTableRows(settled.SurveyRows(w.Run, len(w.Table.Columns())), w.Table),
 		Sparse: w.Run.Columns.Sparse != "", RowEntries: w.Table.RowEntries(), HasNulls: settled.PromisesMissing(w.Table), FillMean: w.Run.Columns.Missing == request.MissingMean, Drops: request.MissingPolicy(&w.Run.Request) == stream.MissingDropRow,
@@ -120,11 +120,13 @@ func newShape(w Workload, c *choice.Candidates) method.Shape {
 // columnKind plans the scans and passes for methods whose statistics need nothing but the values of columns.
 type columnKind struct{}
 
-func (columnKind) planShard(w Workload) (budget.Budget, error) { return planMoments(w) }
+func (columnKind) planShard(w Workload) (budget.Budget, error) { return planMomentsScan(w) }
 
-func (columnKind) gatherPasses(w Workload, _ budget.Budget) method.Passes { return columnPasses(w) }
+func (columnKind) countGatherPasses(w Workload, _ budget.Budget) method.Passes {
+	return gatherPassesOfColumns(w)
+}
 
-func (columnKind) profileReason(w Workload) stream.Text { return missingReason(w) }
+func (columnKind) reasonForProfiles(w Workload) stream.Text { return reasonToProfileMissing(w) }
 
 // profileKind plans for methods that select from the profile of each column.
 type profileKind struct{ columnKind }
@@ -138,4 +140,6 @@ func (profileKind) planSelection(w Workload, shape method.Shape) (budget.Budget,
 	return PlanPass(w.Run, w.Table, budget.ProfileColumnBytes*int64(d)+RankBytes(w.Run, w.Table, d), cost.Bytes)
 }
 
-func (profileKind) lastRound(Workload, *scalemodel.Job) scalemodel.Kind { return scalemodel.Profile }
+func (profileKind) describeLastScan(Workload, *scalemodel.Job) scalemodel.Kind {
+	return scalemodel.Profile
+}

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 )
 
-func sketchBytes(w Workload) int64 {
+func sketchAndProfileBytes(w Workload) int64 {
 	d := len(w.Table.Columns())
 	return budget.ProfileColumnBytes*int64(d) + gram.SketchBytes(d, ExpectedMissing(w.Run, w.Table), w.SketchRows) + RankBytes(w.Run, w.Table, d)
 }
@@ -23,14 +23,14 @@ func planSketchedMethod(w Workload, shape method.Shape) (budget.Budget, error) {
 		return budget.Budget{}, err
 	}
 	if w.Run.Choice.Reads < 2 {
-		b, err := PlanPass(w.Run, w.Table, sketchBytes(w), cost.Bytes)
+		b, err := PlanPass(w.Run, w.Table, sketchAndProfileBytes(w), cost.Bytes)
 		b.Sketch = int64(w.SketchRows)
 		return b, err
 	}
-	b := budget.Budget{Limit: w.Run.Limits.Memory, Program: budget.ProgramBytes, Statistics: sketchBytes(w), Solver: cost.Bytes, OutOfCore: true, Sketch: int64(w.SketchRows), MethodPasses: cost.Passes}
+	b := budget.Budget{Limit: w.Run.Limits.Memory, Program: budget.ProgramBytes, Statistics: sketchAndProfileBytes(w), Solver: cost.Bytes, OutOfCore: true, Sketch: int64(w.SketchRows), MethodPasses: cost.Passes}
 	b.Smallest = b.Program + b.Statistics + b.Solver + w.Table.MinMemory()
 	if b.InMemory = b.Smallest; b.Smallest > b.Limit {
-		return b, b.Refusal()
+		return b, b.ErrOverLimit()
 	}
 	b.Reading = w.Table.MemoryFor(b.Limit - b.Program - b.Statistics - b.Solver)
 	b.SpoolBytes = w.Table.ScratchFor(b.Reading)
@@ -74,9 +74,10 @@ func errWithSketchAdvice(w Workload, shape *method.Shape, in budget.Budget, err 
 	return &advised
 }
 
-func EstimateCost(w Workload, shape method.Shape, m int) (method.Cost, error) {
-	shape.Rank = w.SketchRows - gram.SketchHeld(w.SketchRows) + m // the most rows that a factor of the estimate may have
-	cost, err := GraphCost(w, shape, m)
-	cost.Bytes = max(cost.Bytes, anchor.HeldBytes(m, shape.K, w.SketchRows))
+// EstimateCost does the work of GraphCost for a method on an estimate of the Gram matrix by a sketch.
+func EstimateCost(w Workload, shape method.Shape, anchors int) (method.Cost, error) {
+	shape.Rank = w.SketchRows - gram.SketchHeld(w.SketchRows) + anchors // the most rows that a factor of the estimate may have
+	cost, err := GraphCost(w, shape, anchors)
+	cost.Bytes = max(cost.Bytes, anchor.HeldBytes(anchors, shape.K, w.SketchRows))
 	return cost, err
 }

@@ -27,23 +27,23 @@ const (
 	largeMatrixBytes     = 256 << 20
 )
 
-// isThinGraph reports whether the graph of sparse rows of d columns is thin, i.e. stores its anchors and its matrix C
-// by their entries if the run does not make a Gram matrix.
-func isThinGraph(w Workload, d int) bool {
-	return w.Run.Columns.Sparse != "" && d >= minThinColumns && w.Run.Bound.Anchors.File == "" && !w.Run.Bound.Anchors.KMeans() && w.Run.WholeProfile == nil && w.Run.ParsedScale != gram.ScaleRank
+// isThinGraph reports whether the anchor graph of sparse rows is thin, i.e. stores its anchors and its matrix C by
+// their entries if the run does not make a Gram matrix.
+func isThinGraph(w Workload, columns int) bool {
+	return w.Run.Columns.Sparse != "" && columns >= minThinColumns && w.Run.Bound.Anchors.File == "" && !w.Run.Bound.Anchors.KMeans() && w.Run.WholeProfile == nil && w.Run.ParsedScale != gram.ScaleRank
 }
 
-func planThinGraph(w Workload, shape method.Shape, m int, rows int64) (budget.Budget, error) {
+func planThinGraph(w Workload, shape method.Shape, anchors int, rows int64) (budget.Budget, error) {
 	d, k := len(w.Table.Columns()), w.Run.Bound.Anchors.Neighbors
 	// If the rows have more entries than expected here, the graph may use the rest of the limit.
-	entries, sampled := w.Table.RowEntries()*rows, w.Table.RowEntries()*int64(m)
-	coordinates := min((1+offCentreColumnsPerEntry)*sampled, int64(m)*int64(d))
-	statistics := anchor.ThinBytes(m, d, k, w.Run.Limits.Threads, coordinates, entries)
-	sampler := budget.ProfileColumnBytes*int64(d) + anchor.EntriesBytes(m, sampled)
+	entries, sampled := w.Table.RowEntries()*rows, w.Table.RowEntries()*int64(anchors)
+	coordinates := min((1+offCentreColumnsPerEntry)*sampled, int64(anchors)*int64(d))
+	statistics := anchor.ThinBytes(anchors, d, k, w.Run.Limits.Threads, coordinates, entries)
+	sampler := budget.ProfileColumnBytes*int64(d) + anchor.EntriesBytes(anchors, sampled)
 	// Lists of anchors are reallocated with a quarter more capacity.
-	placing := sampler + 2*12*coordinates + trust.ThinGraphBytes(m, d, k, w.Run.Limits.Threads, coordinates)
-	c := anchor.ColumnsBytes(m, d, k, entries)
-	return planGraphOutOfCore(w, shape, m, statistics, c, max(placing, budget.ProfileColumnBytes*int64(d)+statistics))
+	placing := sampler + 2*12*coordinates + trust.ThinGraphBytes(anchors, d, k, w.Run.Limits.Threads, coordinates)
+	c := anchor.ColumnsBytes(anchors, d, k, entries)
+	return planGraphOutOfCore(w, shape, anchors, statistics, c, max(placing, budget.ProfileColumnBytes*int64(d)+statistics))
 }
 
 // CheckThinFits returns an error if judging the anchors needs more memory than is left. This cannot be checked earlier,

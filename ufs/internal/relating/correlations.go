@@ -121,7 +121,7 @@ func errTooManyFeatures(err error) error {
 	return err
 }
 
-func gatherCorrelations(ctx context.Context, q request.Request, recorded bool, reserved func(d int) int64) (*gathering.Gatherer, *statistics.Bundle, error) {
+func gatherCorrelations(ctx context.Context, q request.Request, isRecorded bool, reserved func(d int) int64) (*gathering.Gatherer, *statistics.Bundle, error) {
 	if q.Stats == "" {
 		r, err := settled.NewRun(ctx, q)
 		if err != nil {
@@ -157,7 +157,7 @@ func gatherCorrelations(ctx context.Context, q request.Request, recorded bool, r
 	if k := file.Header.Kind; k == statistics.KindSketch || k == statistics.KindSketchedGraph {
 		return nil, nil, stream.Usagef("%s holds a sketch of the rows, which only estimates correlations; make Gram statistics: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
 	}
-	if recorded {
+	if isRecorded {
 		FitToStats(&q, statistics.NewBundle(file.Header))
 	}
 	limit, own := q.Limits.Memory, reserved(len(file.Header.Columns))
@@ -203,16 +203,16 @@ func newCorrelations(g *gathering.Gatherer, e *statistics.Bundle) (*correlations
 	return c, nil
 }
 
-func (c *correlations) newTerm(j, i int, weight float64) result.Term {
-	own := weight * c.std[j] / c.std[i]
+func (c *correlations) newTerm(target, column int, weight float64) result.Term {
+	own := weight * c.std[target] / c.std[column]
 	if c.isRank {
 		own = math.NaN()
 	}
-	return result.Term{Name: c.Names[i], Weight: stream.Number(own), Standardized: stream.Number(weight)}
+	return result.Term{Name: c.Names[column], Weight: stream.Number(own), Standardized: stream.Number(weight)}
 }
 
-// constantTerm returns the constant term of a linear combination that gives column j. It returns 0 if the term is only
-// a rounding error, i.e. if its square is at most rounding times the variance of column j.
+// constantTerm returns the constant term of a linear combination of columns (terms) that equals column j. It returns 0
+// if the term is only a rounding error, i.e. if its square is at most rounding times the variance of column j.
 func (c *correlations) constantTerm(j int, terms []result.Term, rounding float64) stream.Number {
 	sum := c.mean[j]
 	for _, t := range terms {
@@ -233,7 +233,7 @@ func (c *correlations) newLinearCombination(from alike.Combination) result.Linea
 	return out
 }
 
-// newCopy expresses column n.Column, a copy, as a linear function of column original.
+// newCopy expresses column n.Column, a copy of column original, as a linear function of it.
 func (c *correlations) newCopy(original int, n alike.Near) result.Copy {
 	t := c.newTerm(n.Column, original, n.Correlation)
 	rounding := c.RoundingBound(n.Column, []int{original}, []float64{n.Correlation})

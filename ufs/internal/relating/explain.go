@@ -70,7 +70,7 @@ func ExplainSelection(ctx context.Context, o ExplainRequest) (*result.Explanatio
 	return x.out, nil
 }
 
-// explainer holds the state of one Explain.
+// explainer holds the state of one call of ufs.Explain, which explains columns of a selection.
 type explainer struct {
 	selection *stream.Selection
 	out       *result.Explanation
@@ -109,7 +109,7 @@ func (x *explainer) indexSelection() {
 func (x *explainer) explainColumns(names []string, c *correlations) error {
 	var related *relations
 	for _, name := range names {
-		columns, err := x.resolveName(name, c)
+		columns, err := x.findExplainedColumns(name, c)
 		if err != nil {
 			return err
 		}
@@ -133,11 +133,11 @@ func (x *explainer) explainColumns(names []string, c *correlations) error {
 	return nil
 }
 
-func (x *explainer) resolveName(name string, c *correlations) ([]result.ExplainedColumn, error) {
+func (x *explainer) findExplainedColumns(name string, c *correlations) ([]result.ExplainedColumn, error) {
 	_, isKept := x.chosen[name]
 	_, reported := x.reports[name]
 	_, isOut := x.leftOut[name]
-	if !isKept && !reported && !isOut && c == nil && statistics.LacksReports(x.selection) {
+	if !isKept && !reported && !isOut && c == nil && statistics.LacksFeatureReports(x.selection) {
 		return nil, stream.Usagef("%q is not chosen, and the selection was written without the reports on its features; add {stats} ALL.ufs or the INPUT, or select with {details} all", name)
 	}
 	var made []result.ExplainedColumn
@@ -207,7 +207,7 @@ func (x *explainer) recordedColumn(name, block string) result.ExplainedColumn {
 		}
 	case out:
 		own.State, own.Why = result.StateLeftOut, why
-	case !reported && !statistics.LacksReports(x.selection):
+	case !reported && !statistics.LacksFeatureReports(x.selection):
 		own.State = result.StateUnknown
 	}
 	return own

@@ -38,7 +38,7 @@ func (x *explainer) newRelations(c *correlations) (*relations, error) {
 		}
 	}
 	if missing != nil {
-		x.out.Warnings = append(x.out.Warnings, fmt.Sprintf("%s of the selection, the first %q: no feature of these data, which explain without", wording.Plural(len(missing), "feature"), missing[0]))
+		x.out.Warnings = append(x.out.Warnings, fmt.Sprintf("%s of the selection, the first %q: no feature of these data, which explain without", wording.CountNoun(len(missing), "feature"), missing[0]))
 	}
 	for _, j := range r.chosen {
 		r.isChosen[j] = true

@@ -46,7 +46,7 @@ func FindRedundancy(ctx context.Context, o RedundancyRequest) (*result.Redundant
 	var record *correlations
 	err := withCorrelations(ctx, o.Request, nil, alike.MemoryBytes, func(c *correlations) error {
 		record = c
-		return c.fillRedundancy(ctx, options, out)
+		return c.findRedundantColumns(ctx, options, out)
 	})
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func FindRedundancy(ctx context.Context, o RedundancyRequest) (*result.Redundant
 	return out, nil
 }
 
-func (c *correlations) fillRedundancy(ctx context.Context, options alike.ClusterOptions, out *result.Redundant) error {
+func (c *correlations) findRedundantColumns(ctx context.Context, options alike.ClusterOptions, redundant *result.Redundant) error {
 	dependence, err := c.FindDependence()
 	if err != nil {
 		return err
@@ -64,10 +64,10 @@ func (c *correlations) fillRedundancy(ctx context.Context, options alike.Cluster
 	if err != nil {
 		return err
 	}
-	apart := c.ChooseUncorrelated(float64(out.Threshold))
-	out.Rows, out.RowsUsed, out.Features, out.Rank, out.Scale, out.Missing = c.rows, c.rowsUsed, c.D, dependence.Rank, c.scale, c.missing
-	out.LeftOut, out.Inputs, out.Warnings, out.Passes, out.Transfer = c.leftOut, c.inputs, c.warnings, c.passes, c.transfer
-	out.Clusters, out.Kept, out.Dropped, out.Duplicates, out.Combinations = []result.AlikeCluster{}, []string{}, []result.AlikeDrop{}, []result.Duplicates{}, []result.LinearCombination{}
+	apart := c.ChooseUncorrelated(float64(redundant.Threshold))
+	redundant.Rows, redundant.RowsUsed, redundant.Features, redundant.Rank, redundant.Scale, redundant.Missing = c.rows, c.rowsUsed, c.D, dependence.Rank, c.scale, c.missing
+	redundant.LeftOut, redundant.Inputs, redundant.Warnings, redundant.Passes, redundant.Transfer = c.leftOut, c.inputs, c.warnings, c.passes, c.transfer
+	redundant.Clusters, redundant.Kept, redundant.Dropped, redundant.Duplicates, redundant.Combinations = []result.AlikeCluster{}, []string{}, []result.AlikeDrop{}, []result.Duplicates{}, []result.LinearCombination{}
 	for k, cl := range clusters {
 		own := result.AlikeCluster{Cluster: k + 1, Representative: c.Names[cl.Representative], Explained: stream.Number(cl.Explained), Second: stream.Number(cl.Second)}
 		for _, m := range cl.Members {
@@ -75,24 +75,24 @@ func (c *correlations) fillRedundancy(ctx context.Context, options alike.Cluster
 			column.VIF, column.Exact = vifNumber(dependence.VIF[m.Column])
 			own.Columns = append(own.Columns, column)
 		}
-		out.Clusters = append(out.Clusters, own)
+		redundant.Clusters = append(redundant.Clusters, own)
 	}
 	for _, j := range apart.Kept {
-		out.Kept = append(out.Kept, c.Names[j])
+		redundant.Kept = append(redundant.Kept, c.Names[j])
 	}
 	for _, d := range apart.Dropped {
-		out.Dropped = append(out.Dropped, result.AlikeDrop{Name: c.Names[d.Column], For: c.Names[d.For], Correlation: stream.Number(d.Correlation)})
+		redundant.Dropped = append(redundant.Dropped, result.AlikeDrop{Name: c.Names[d.Column], For: c.Names[d.For], Correlation: stream.Number(d.Correlation)})
 	}
 	for _, group := range dependence.Copies {
 		d := result.Duplicates{Name: c.Names[group.Column]}
 		for _, n := range group.Of {
 			d.Copies = append(d.Copies, c.newCopy(group.Column, n))
 		}
-		out.Duplicates = append(out.Duplicates, d)
+		redundant.Duplicates = append(redundant.Duplicates, d)
 	}
 	for _, found := range dependence.Combinations {
-		out.Combinations = append(out.Combinations, c.newLinearCombination(found))
+		redundant.Combinations = append(redundant.Combinations, c.newLinearCombination(found))
 	}
-	out.Longer = dependence.Longer
+	redundant.Longer = dependence.Longer
 	return nil
 }

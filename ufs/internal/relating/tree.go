@@ -88,7 +88,7 @@ func BuildTree(ctx context.Context, q request.Request) (*FeatureTree, error) {
 	return &FeatureTree{e.Names(), tree.Nodes(), tree.Depth(), wording.SpellAll(warnings, r.Hooks.Spelling), tree}, nil
 }
 
-func readFeatureNames(ctx context.Context, r *settled.Run, e *method.Evidence) ([]stream.Text, error) {
+func readFeatureNames(ctx context.Context, r *settled.Run, evidence *method.Evidence) ([]stream.Text, error) {
 	ds, err := settled.OpenDataset(ctx, r.Input.Paths, r.ReadOptions())
 	if err != nil {
 		return nil, budget.ErrForLimit(&r.Request, err)
@@ -97,11 +97,11 @@ func readFeatureNames(ctx context.Context, r *settled.Run, e *method.Evidence) (
 	if err := ds.NotInput(ctx, r.Output); err != nil {
 		return nil, err
 	}
-	e.Columns, e.LeftOut = ds.Columns(), ds.LeftOut()
+	evidence.Columns, evidence.LeftOut = ds.Columns(), ds.LeftOut()
 	return ds.Warnings(), nil
 }
 
-func gatherTreeGram(ctx context.Context, r *settled.Run, e *method.Evidence) ([]stream.Text, error) {
+func gatherTreeGram(ctx context.Context, r *settled.Run, evidence *method.Evidence) ([]stream.Text, error) {
 	plan := func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
 		d := len(ds.Columns())
 		// The distances between columns replace the Gram matrix; clustering needs a few numbers for each column.
@@ -113,12 +113,12 @@ func gatherTreeGram(ctx context.Context, r *settled.Run, e *method.Evidence) ([]
 	}
 	defer found.Close()
 	settled.NoteFilled(r, settled.ListFilled(r, found))
-	if e.Gram, err = found.Moments.Finish(found.Columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: request.MissingFill(&r.Request), Plain: true}); err != nil {
+	if evidence.Gram, err = found.Moments.Finish(found.Columns, gram.FinishOptions{Scale: gram.ScaleCenter, Fill: request.MissingFill(&r.Request), Plain: true}); err != nil {
 		return nil, statistics.WithPlace(err, found)
 	}
-	for _, j := range e.Gram.Columns {
-		e.Columns = append(e.Columns, found.Columns[j])
+	for _, j := range evidence.Gram.Columns {
+		evidence.Columns = append(evidence.Columns, found.Columns[j])
 	}
-	e.LeftOut = slices.Concat(found.LeftOut, e.Gram.LeftOut)
-	return append(found.Warnings, stream.PlainTexts(e.Gram.Warnings)...), nil
+	evidence.LeftOut = slices.Concat(found.LeftOut, evidence.Gram.LeftOut)
+	return append(found.Warnings, stream.PlainTexts(evidence.Gram.Warnings)...), nil
 }

@@ -107,5 +107,5 @@ func missingWarnings(r *settled.Run, ds *chunkio.Dataset) []stream.Text {
 	if len(names) > 10 {
 		text += ", …"
 	}
-	return []stream.Text{stream.Textf("values are missing in %s (%s), and scans with {missing} error will fail, but for columns that the profile leaves out as useless: plan with {missing} mean, zero or drop-row, or with {exclude}", wording.Plural(len(names), "column"), text)}
+	return []stream.Text{stream.Textf("values are missing in %s (%s), and scans with {missing} error will fail, but for columns that the profile leaves out as useless: plan with {missing} mean, zero or drop-row, or with {exclude}", wording.CountNoun(len(names), "column"), text)}
 }

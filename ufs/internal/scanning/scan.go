@@ -70,7 +70,7 @@ func ScanInput(ctx context.Context, q ScanRequest) (done *result.Gathered, err e
 	}
 	g := newScanGatherer(r, q.ProfileOnly, piece)
 	if q.Profile != "" {
-		if err := readProfile(ctx, r, q.Profile, samplesAnchors(r), g.Planner); err != nil {
+		if err := readProfile(ctx, r, q.Profile, samplesRowsForAnchors(r), g.Planner); err != nil {
 			return nil, err
 		}
 	}
@@ -103,38 +103,38 @@ func ScanInput(ctx context.Context, q ScanRequest) (done *result.Gathered, err e
 	return done, r.SavedState.ResumeFolder().Forget()
 }
 
-func (q ScanRequest) newScanRun(ctx context.Context) (r *settled.Run, piece gathering.Shard, err error) {
+func (q ScanRequest) newScanRun(ctx context.Context) (r *settled.Run, shard gathering.Shard, err error) {
 	if err := settled.RefuseStats(ctx, &q.Request, "add statistics files with merge"); err != nil {
-		return nil, piece, err
+		return nil, shard, err
 	}
 	if err := request.RefuseExclusion(&q.Request, "scan"); err != nil {
-		return nil, piece, err
+		return nil, shard, err
 	}
 	if r, err = settled.NewGatheringRun(ctx, q.Request); err != nil {
-		return nil, piece, err
+		return nil, shard, err
 	}
 	if err := settleKeptRows(r, q); err != nil {
-		return nil, piece, err
+		return nil, shard, err
 	}
-	if piece, err = readShard(q.Shard, os.LookupEnv); err != nil {
-		return nil, piece, err
+	if shard, err = readShard(q.Shard, os.LookupEnv); err != nil {
+		return nil, shard, err
 	}
 	if r.PlanHeader != nil {
-		if err := prepareShardScan(r, q, piece); err != nil {
-			return nil, piece, err
+		if err := prepareShardScan(r, q, shard); err != nil {
+			return nil, shard, err
 		}
 	}
-	if err := checkScan(r, q, piece); err != nil {
-		return nil, piece, err
+	if err := checkScanRequest(r, q, shard); err != nil {
+		return nil, shard, err
 	}
 	r.Choice.Reads = min(r.Choice.Reads, 1) // a scan reads once, whatever a selection would do
 	if r.PlanHeader != nil {
 		r.Output, err = partPath(r, q.Output)
 	}
-	return r, piece, err
+	return r, shard, err
 }
 
-func checkScan(r *settled.Run, q ScanRequest, piece gathering.Shard) error {
+func checkScanRequest(r *settled.Run, q ScanRequest, shard gathering.Shard) error {
 	switch {
 	case q.Output == "":
 		return stream.Usagef("scan: no output given; add {o} FILE.ufs")
@@ -147,11 +147,11 @@ func checkScan(r *settled.Run, q ScanRequest, piece gathering.Shard) error {
 			Remedy: stream.Textf("name a FILE.ufs, or make a plan (plan INPUT… {o} JOB.plan.json) and scan by it ({plan}), whose parts go into a folder")}
 	case q.ProfileOnly && q.Profile != "":
 		return stream.Usagef("{profile-only} makes a profile, {profile} uses one; give one of them")
-	case piece.Count > 0 && q.SampleRows > 0:
+	case shard.Count > 0 && q.SampleRows > 0:
 		return stream.Usagef("{rows} and {shard} do not go together")
 	case r.ParsedScale == gram.ScaleRank && q.KeepRows > 0:
 		return stream.Usagef("{scale} rank is of the rows that a method draws, which {sample-rows} does not know; select from the data, or leave {scale} out")
-	case r.ParsedScale == gram.ScaleRank && !q.ProfileOnly && q.Profile == "" && (piece.Count > 0 || r.Shard.Of > 1):
+	case r.ParsedScale == gram.ScaleRank && !q.ProfileOnly && q.Profile == "" && (shard.Count > 0 || r.Shard.Of > 1):
 		return stream.Usagef("{scale} rank: a shard does not know the ranks of all rows; scan all shards with {profile-only} {scale} rank, merge those, and scan with that {profile}")
 	case r.SketchRows > 0 && q.ProfileOnly:
 		return stream.Usagef("{sketch} comes with a profile of its own; leave {profile-only} out")
@@ -165,15 +165,15 @@ func checkScan(r *settled.Run, q ScanRequest, piece gathering.Shard) error {
 	return nil
 }
 
-func samplesAnchors(r *settled.Run) bool {
+func samplesRowsForAnchors(r *settled.Run) bool {
 	return r.Bound.From.UsesGraph() && r.Bound.Anchors.File == ""
 }
 
-func newScanGatherer(r *settled.Run, profileOnly bool, piece gathering.Shard) *gathering.Gatherer {
-	g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram, Planner: planning.PlanGramScan, ScannedShard: piece, TakesHistograms: true}
+func newScanGatherer(r *settled.Run, profileOnly bool, shard gathering.Shard) *gathering.Gatherer {
+	g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram, Planner: planning.PlanGramScan, ScannedShard: shard, TakesHistograms: true}
 	switch {
 	case profileOnly:
-		g.GatherKind, g.Planner, g.TakesSample = method.FromProfile, planning.PlanProfileScan(samplesAnchors(r)), samplesAnchors(r)
+		g.GatherKind, g.Planner, g.TakesSample = method.FromProfile, planning.PlanProfileScan(samplesRowsForAnchors(r)), samplesRowsForAnchors(r)
 		g.TakesRanks = r.ParsedScale == gram.ScaleRank
 		// A profile counts the values on which the missing policy will act, so the policy must not act yet. There are two
 		// exceptions. The scaling and the anchors of a graph come from the rows that drop-row keeps. For sparse rows,
@@ -202,9 +202,9 @@ func coverageWarnings(e *statistics.Bundle, scanned []stream.Input, name string)
 	return warnings
 }
 
-// readProfile reads the profile in the file path, and its sample of rows if sample is set. If the sample does not fit
-// into memory, the error states the memory for the whole run, which plan computes.
-func readProfile(ctx context.Context, r *settled.Run, path string, sample bool, plan planning.Planner) error {
+// readProfile reads the profile in the file path, and its sample of rows if withSample is set. If the sample does not
+// fit into memory, the error states the memory for the whole run, which plan computes.
+func readProfile(ctx context.Context, r *settled.Run, path string, withSample bool, plan planning.Planner) error {
 	file, err := statistics.OpenStats(ctx, &r.Request, path)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func readProfile(ctx context.Context, r *settled.Run, path string, sample bool, 
 			return err
 		}
 	}
-	if !sample {
+	if !withSample {
 		return nil
 	}
 	err = statistics.ReadState(r.WholeProfile, file, statistics.SampleSection, statistics.StateOptions{Limit: max(r.Limits.Memory-budget.ProgramBytes, 1)})

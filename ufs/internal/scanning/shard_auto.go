@@ -35,8 +35,7 @@ type scheduler struct {
 	remedy string // remedy if the count is missing; empty if the scheduler always sets it
 }
 
-// schedulers lists the known schedulers. All but Slurm, whose arrays can be any set of numbers, count from 0 without
-// gaps.
+// schedulers lists the known schedulers. All but Slurm, which allows any set of numbers, count from 0 without gaps.
 func schedulers() []scheduler {
 	return []scheduler{
 		{name: "Slurm", index: "SLURM_ARRAY_TASK_ID"},

@@ -26,8 +26,9 @@ func openPassCheckpoint(t *Trial) error {
 	return nil
 }
 
-// runOverRows calls iterate. For a method that iterates over rows it first prepares scratch files and stages. If a
-// stage is resumed, it calls onResume with the number of the last finished step.
+// runOverRows calls iterate. For a method that iterates over rows it first prepares scratch files and stages, i.e.
+// parts of the iteration whose steps are saved. On resuming a stage it calls onResume with the number of the last
+// finished step.
 func runOverRows(ctx context.Context, t *Trial, onResume func(step int), iterate func(context.Context) error) error {
 	if !t.run.Bound.From.UsesRows() {
 		return iterate(ctx)

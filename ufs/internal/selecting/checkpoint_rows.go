@@ -29,7 +29,7 @@ func openStages(t *Trial, onResume func(step int)) (*resume.Stages, error) {
 }
 
 // openScratch creates the scratch files of an out-of-core plan. stages may be nil. It abandons an automatic checkpoint,
-// and then returns nil stages, if {temp-dir} is given or if the disk of the checkpoint's folder lacks space.
+// and then returns nil stages, if option {temp-dir} is given or if the disk of the checkpoint's folder lacks space.
 func openScratch(ctx context.Context, t *Trial, stages *resume.Stages) (*resume.Stages, error) {
 	plan := t.bundle.Plan
 	if !plan.OutOfCore {

@@ -20,8 +20,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// Trial is a run whose data are ready for the method. It holds the method's evidence, i.e. the statistics or rows from
-// which the method selects, and the data for the report on the features.
+// Trial is a run of a selection whose data are ready for the method. It holds the method's evidence, i.e. the
+// statistics or rows from which the method selects, and the data for the report on the features.
 type Trial struct {
 	run      *settled.Run
 	Gatherer *gathering.Gatherer
@@ -34,7 +34,7 @@ type Trial struct {
 	Means, Deviations []float64
 	filled            []int64 // number of filled missing entries
 
-	ExplainGram     *gram.Matrix // the Gram matrix that explains a ranking, or nil
+	ExplainGram     *gram.Matrix // Gram matrix from which a ranking's explained shares are computed, or nil
 	explainFeatures []int        // the features of ExplainGram; nil means all features
 	scratch         *scratch.Space
 
@@ -138,19 +138,19 @@ func (t *Trial) setGramEvidence() error {
 			return fmt.Errorf("eigenvalues of the pairwise covariances: %w", err)
 		}
 		if c.Count > 0 {
-			t.warn("the pairwise covariances have %s, together %.2g %% of the trace, which no data have: they are taken to be 0", wording.Plural(c.Count, "negative eigenvalue"), 100*c.Share)
+			t.warn("the pairwise covariances have %s, together %.2g %% of the trace, which no data have: they are taken to be 0", wording.CountNoun(c.Count, "negative eigenvalue"), 100*c.Share)
 		}
 	}
 	t.Gram = m
 	t.setFeatures(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
 	if t.run.Bound.Takes.Sample {
 		t.ExplainGram = &t.Gram.Matrix
-		setSurvey(t)
+		setSurveyEvidence(t)
 	}
 	return nil
 }
 
-func setSurvey(t *Trial) {
+func setSurveyEvidence(t *Trial) {
 	s := t.bundle.Survey
 	t.Survey = &method.Survey{Norm: s.Norm, Floor: s.Floor, Power: s.Power, Warnings: s.Warnings}
 	for _, j := range t.Index {
@@ -158,8 +158,8 @@ func setSurvey(t *Trial) {
 	}
 }
 
-// setProfileEvidence makes the evidence for methods that use only a profile, and for methods that read the rows again
-// instead of using the Gram matrix.
+// setProfileEvidence makes the evidence for methods that use only a profile (mean, spread and range of each column),
+// and for methods that read the rows again instead of using the Gram matrix.
 func (t *Trial) setProfileEvidence() error {
 	std, err := gram.NewStandardizer(t.bundle.Profile, t.bundle.Columns, t.run.ParsedScale, t.Fill)
 	if err != nil {
@@ -172,7 +172,7 @@ func (t *Trial) setProfileEvidence() error {
 	t.setFeatures(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
 	switch {
 	case t.run.Bound.Takes.Sample:
-		setSurvey(t)
+		setSurveyEvidence(t)
 		thin := t.bundle.ThinColumns
 		t.Survey.Squares, t.Survey.Column = thin.Squares, thin.Column
 	case t.run.Bound.From.UsesGramOnly():
@@ -249,7 +249,7 @@ func (t *Trial) setRowEvidence() error {
 	} else {
 		t.setFeatures(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
 	}
-	t.warnSampled()
+	t.warnOfSampling()
 	if t.Gram, err = t.scaledGram(std); err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (t *Trial) setRowEvidence() error {
 	return nil
 }
 
-// useEveryColumn makes every column a feature, even constant columns, which are the columns that std leaves out.
+// useEveryColumn makes every column a feature, even the constant columns, which the standardizer std leaves out.
 func (t *Trial) useEveryColumn(std *gram.Standardizer) {
 	p := t.bundle.Profile
 	d := len(p.Columns)
@@ -280,20 +280,20 @@ func (t *Trial) useEveryColumn(std *gram.Standardizer) {
 	t.setFeatures(index, mean, spread, filled, nil, std.Warnings)
 }
 
-func (t *Trial) warnSampled() {
+func (t *Trial) warnOfSampling() {
 	n := t.run.DrawnRows()
 	if n != t.run.Bound.Sample || n == 0 || n >= t.Selection.Rows {
 		return
 	}
 	used := "is used"
 	if t.Selection.RowsUsed < n { // the sample was drawn before rows were dropped
-		used = "is read, and the " + wording.Comma(t.Selection.RowsUsed) + " of them that {missing} drop-row leaves are used"
+		used = "is read, and the " + wording.WithCommas(t.Selection.RowsUsed) + " of them that {missing} drop-row leaves are used"
 	}
 	more := "{sample} takes more, 0 all"
 	if t.run.Stats != "" {
 		more = "a scan with more {sample-rows} keeps more"
 	}
-	t.warn("a seeded sample of %s of %s rows "+used+"; "+more, wording.Comma(n), wording.Comma(t.Selection.Rows))
+	t.warn("a seeded sample of %s of %s rows "+used+"; "+more, wording.WithCommas(n), wording.WithCommas(t.Selection.Rows))
 }
 
 // scaledGram returns the Gram matrix of the columns that std keeps, centred and scaled as std does. It returns nil if a

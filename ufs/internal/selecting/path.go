@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
-// SolvePath implements ufs.Path: it solves many settings after gathering statistics once.
+// SolvePath implements ufs.Path: it selects features for many settings of the method after gathering statistics once.
 func SolvePath(ctx context.Context, q request.Request) (*result.Paths, error) {
 	attempts, err := settled.NewAttempts(ctx, q)
 	if err != nil {

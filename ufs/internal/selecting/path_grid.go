@@ -51,7 +51,7 @@ func solveGrid(ctx context.Context, attempts settled.Attempts, varied method.Var
 	return &result.Paths{Grid: out}, err
 }
 
-// reportGrid puts the settings that were found, with their selected features, into out. The error is a
+// reportGrid puts the solved settings of the method, with their selected features, into out. The error is a
 // *stream.UnconvergedError if an objective rose, or if an iteration did not converge although this is required.
 func reportGrid(t *Trial, found *method.Grid, out *stream.Grid) error {
 	s := t.Selection
@@ -64,7 +64,7 @@ func reportGrid(t *Trial, found *method.Grid, out *stream.Grid) error {
 		if err := t.checkRanking(set.Ranking); err != nil {
 			return err
 		}
-		chosen[i] = enoughPicks(t, set.Ranking, firstPicks(t, set.Ranking, t.K))
+		chosen[i] = enoughPicks(t, set.Ranking, firstRankedPicks(t, set.Ranking, t.K))
 	}
 	agreement := compareSettings(t, found, chosen, out)
 	if len(chosen) > 0 {
@@ -118,14 +118,14 @@ func reportGrid(t *Trial, found *method.Grid, out *stream.Grid) error {
 		s.K = most
 	}
 	if short > 0 {
-		t.warn("%d of %s did not converge; raise {max-iter}", short, wording.Plural(len(out.Settings), "setting"))
+		t.warn("%d of %s did not converge; raise {max-iter}", short, wording.CountNoun(len(out.Settings), "setting"))
 	}
 	return first
 }
 
-// compareSettings recommends a setting in out. It returns the agreement of each setting with its neighbours in the
-// grid: of the chosen features, or of the chosen groups if there are groups. Under a budget, the settings may
-// choose different numbers of features or groups.
+// compareSettings records in out which setting of the method it recommends. It returns the agreement of each setting
+// with its neighbours in the grid: of the chosen features, or of the chosen groups if there are groups. Under a budget,
+// the settings may choose different numbers of features or groups.
 func compareSettings(t *Trial, found *method.Grid, chosen [][]pick, out *stream.Grid) []float64 {
 	g := &agree.Grid{Width: found.Width, K: []int{t.K}}
 	for i, set := range found.Settings {

@@ -62,7 +62,7 @@ func rankCandidates(t *Trial, r *method.Ranking) *method.Ranking {
 }
 
 const (
-	// tieShare is the largest relative difference of scores that count as equal. Of equal scores, the first in column
+	// tieShare is the largest relative difference of scores that count as equal. Of equal scores the first in column
 	// order wins.
 	tieShare = 1e-9
 	// budgetShare is the share by which the sum of costs may exceed a budget because of rounding.
@@ -84,14 +84,15 @@ func groupScore(scores []float64, members []int, isMean bool) float64 {
 	return sum
 }
 
+// pick is a candidate that the method has picked.
 type pick struct {
 	candidate int
-	features  []int // in the order of the ranking
+	features  []int // features of the candidate, in the order of the ranking
 }
 
-func firstPicks(t *Trial, r *method.Ranking, n int) (list []pick) {
-	if r.Blocks == nil {
-		for _, j := range r.Order[:min(n, len(r.Order))] {
+func firstRankedPicks(t *Trial, ranking *method.Ranking, n int) (list []pick) {
+	if ranking.Blocks == nil {
+		for _, j := range ranking.Order[:min(n, len(ranking.Order))] {
 			i := j
 			if t.Blocks != nil {
 				i = t.candidates.BlockOf[j]
@@ -101,31 +102,31 @@ func firstPicks(t *Trial, r *method.Ranking, n int) (list []pick) {
 		return list
 	}
 	start := 0
-	for _, i := range r.Blocks[:min(n, len(r.Blocks))] {
+	for _, i := range ranking.Blocks[:min(n, len(ranking.Blocks))] {
 		size := len(t.Blocks[i].Members)
-		list = append(list, pick{i, r.Order[start : start+size]})
+		list = append(list, pick{i, ranking.Order[start : start+size]})
 		start += size
 	}
 	return list
 }
 
-func countCandidates(r *method.Ranking) int {
-	if r.Blocks != nil {
-		return len(r.Blocks)
+func countRankedCandidates(ranking *method.Ranking) int {
+	if ranking.Blocks != nil {
+		return len(ranking.Blocks)
 	}
-	return len(r.Order)
+	return len(ranking.Order)
 }
 
-func pickedFeatures(list []pick) (features []int) {
-	for _, p := range list {
+func pickedFeatures(picks []pick) (features []int) {
+	for _, p := range picks {
 		features = append(features, p.features...)
 	}
 	return features
 }
 
-// enoughPicks returns the first picks of list that together have the number of features that {k} auto recommends. It is
-// for groups and methods that score features, because the rules for this number count features, and a group has
-// several. In all other cases it returns list.
+// enoughPicks returns the first picks of list that together have the number of features that option {k} auto
+// recommends. It is for groups and methods that score features, because the rules for this number count features, and a
+// group has several. In all other cases it returns list.
 func enoughPicks(t *Trial, r *method.Ranking, list []pick) []pick {
 	if !t.run.Choice.AutoK || t.Blocks == nil || r.Error != nil { // with r.Error the method has chosen the number itself
 		return list
@@ -140,8 +141,8 @@ func enoughPicks(t *Trial, r *method.Ranking, list []pick) []pick {
 	return list
 }
 
-func newSelectedFeature(t *Trial, rank int, p pick) stream.Selected {
-	c, i := t.candidates, p.candidate
+func newSelectedFeature(t *Trial, rank int, picked pick) stream.Selected {
+	c, i := t.candidates, picked.candidate
 	members := c.Members(i)
 	f := stream.Selected{Rank: rank, Name: c.Name(i), Column: t.Columns[members[0]].Position, Error: stream.Number(math.NaN())}
 	if len(members) > 1 || f.Name != t.Columns[members[0]].Name {

@@ -17,7 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// SelectByRequest implements ufs.Select.
+// SelectByRequest implements ufs.Select: it selects features from the data or the statistics that the request names.
 func SelectByRequest(ctx context.Context, q request.Request) (*stream.Selection, error) {
 	attempts, err := settled.NewAttempts(ctx, q)
 	if err != nil {
@@ -27,6 +27,7 @@ func SelectByRequest(ctx context.Context, q request.Request) (*stream.Selection,
 	return SelectFeatures(ctx, attempts)
 }
 
+// SelectFeatures selects features by the first of the attempts that succeeds.
 func SelectFeatures(ctx context.Context, attempts settled.Attempts) (*stream.Selection, error) {
 	if err := attempts[0].Bound.Single(attempts[0].Choice.Options); err != nil {
 		return nil, err
@@ -140,8 +141,7 @@ func RunSelection(ctx context.Context, attempts settled.Attempts, solve func(*ga
 	return s, err
 }
 
-// recordedOptions lists every setting that shapes the answer, except the options of the method, which its ranking
-// records.
+// recordedOptions lists every setting that affects the result, except the options of the method.
 func recordedOptions(r *settled.Run, e *statistics.Bundle) map[string]any {
 	o := make(map[string]any)
 	graph := []string{"neighbors", "anchors", "anchor-method", "anchors-file"} // options of a graph in addition to scale

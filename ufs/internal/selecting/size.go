@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// recommendSize finds the number of features worth keeping, if it is requested or cheap to find. For {k} auto this is
-// the number of features to select. It runs before the method, because the method may use up its evidence.
+// recommendSize finds the number of features worth keeping, if it is requested or cheap to find. For option {k} auto
+// this is the number of features to select. It runs before the method, because the method may use up its evidence.
 func (t *Trial) recommendSize(ctx context.Context) error {
 	switch {
 	case t.run.Choice.AutoK || t.bundle.Plan.HasSizeRules:
@@ -49,9 +49,9 @@ func (t *Trial) recommendSize(ctx context.Context) error {
 	return nil
 }
 
-// stopsAtShare reports whether {k} auto chooses groups until they explain as large a share as the recommended features.
-// It chooses at most as many groups as features are recommended, because the rules count features, and a group has
-// several.
+// stopsAtShare reports whether option {k} auto chooses groups until they explain as large a share as the recommended
+// features. It chooses at most as many groups as features are recommended, because the rules count features, and a
+// group has several.
 func (t *Trial) stopsAtShare() bool {
 	return t.Blocks != nil && t.run.Bound.Takes.Variance && t.ColumnOffsets() == nil
 }
@@ -101,8 +101,8 @@ func (t *Trial) CentredGram() *subset.Gram {
 	return g
 }
 
-// ColumnOffsets returns the means of the columns from which the Gram matrix was made. It returns nil if they are all 0,
-// because the columns are centred.
+// ColumnOffsets returns the means to subtract from the columns from which the Gram matrix was made. It returns nil if
+// they are all 0, because the columns are centred.
 func (t *Trial) ColumnOffsets() []float64 {
 	if slices.ContainsFunc(t.Gram.Offset, func(m float64) bool { return m != 0 }) {
 		return t.Gram.Offset

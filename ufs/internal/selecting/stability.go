@@ -14,11 +14,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// HalfChoice is the method's choice from a half-sample.
+// HalfChoice is the method's choice from a half-sample, a random half of the rows.
 type HalfChoice struct {
 	Order    []int // columns of the bundle, best first
 	Features int   // number of columns that can be features in the half-sample
-	rose     bool  // the objective rose, although it must fall
+	rose     bool  // the method's objective rose during the iteration, although it must fall
 }
 
 // SelectHalves selects by the method from half-samples: k features or, if a share is to be explained, as many as
@@ -42,8 +42,8 @@ func SelectHalves(ctx context.Context, g *gathering.Gatherer, e *statistics.Bund
 	return out, err
 }
 
-func selectHalf(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle, set []int, k int, keep []string, leftOut []stream.LeftOut) (HalfChoice, error) {
-	moments, graph, err := e.ShardStats.SumShards(set)
+func selectHalf(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle, shards []int, k int, kept []string, leftOut []stream.LeftOut) (HalfChoice, error) {
+	moments, graph, err := e.ShardStats.SumShards(shards)
 	if err != nil {
 		return HalfChoice{}, e.Plan.ErrForLimit(err)
 	}
@@ -51,7 +51,7 @@ func selectHalf(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle
 	own.Moments, own.Graph, own.Profile, own.ShardStats = moments, graph, &moments.Profile, nil
 	if g.Run.Bound.Takes.Sample {
 		own.Sample = e.Sample.Where(func(row int64) bool {
-			return slices.Contains(set, halves.ShardOf(g.Run.Choice.Seed, row, len(e.ShardStats.Moments)))
+			return slices.Contains(shards, halves.ShardOf(g.Run.Choice.Seed, row, len(e.ShardStats.Moments)))
 		})
 		if own.Survey, err = surveySample(ctx, g, &own, g.Run.Choice.Scale); err != nil {
 			return HalfChoice{}, err
@@ -71,7 +71,7 @@ func selectHalf(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle
 	}
 	t.Keep = nil
 	for i, name := range t.candidates.Names() {
-		if slices.Contains(keep, name) {
+		if slices.Contains(kept, name) {
 			t.Keep = append(t.Keep, i)
 		}
 	}
@@ -85,11 +85,11 @@ func selectHalf(ctx context.Context, g *gathering.Gatherer, e *statistics.Bundle
 		return HalfChoice{}, err
 	}
 	h := HalfChoice{Features: len(t.Columns), rose: r.Rose != nil}
-	n := countCandidates(r)
+	n := countRankedCandidates(r)
 	if t.K > 0 {
 		n = min(n, t.K)
 	}
-	for _, j := range pickedFeatures(firstPicks(t, r, n)) {
+	for _, j := range pickedFeatures(firstRankedPicks(t, r, n)) {
 		h.Order = append(h.Order, t.Index[j])
 	}
 	return h, nil
@@ -126,7 +126,7 @@ func recordAgreement(ctx context.Context, g *gathering.Gatherer, e *statistics.B
 		Shards: len(e.ShardStats.Moments), Halves: len(chosen), Index: stream.Number(a.Nogueira), Low: stream.Number(a.Low), High: stream.Number(a.High),
 	}
 	if rose > 0 {
-		s.Warnings = append(s.Warnings, stream.Textf("the objective rose in %d of %s: do not trust the stability", rose, wording.Plural(len(chosen), "half-sample")).Spell(g.Run.Hooks.Spelling))
+		s.Warnings = append(s.Warnings, stream.Textf("the objective rose in %d of %s: do not trust the stability", rose, wording.CountNoun(len(chosen), "half-sample")).Spell(g.Run.Hooks.Spelling))
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func DecideBySurvey(ctx context.Context, g *gathering.Gatherer, e *statistics.Bu
 	if g.Run.Stats == "" {
 		return nil
 	}
-	return gathering.CheckRecorded(g.Run, e)
+	return gathering.CheckRecordedOptions(g.Run, e)
 }
 
 // surveySample surveys the sample of rows in e under the given scale. If scale is "", the survey chooses the scale that

@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
+// HandleSuspects finds suspicious columns by the facts in e. It leaves them out or warns about them, as requested.
 func HandleSuspects(r *settled.Run, e *statistics.Bundle, s *stream.Selection) error {
 	profile, raw := e.Profile, e.RawProfile
 	if raw != nil { // use the profile of the values, not of their normal scores
@@ -37,7 +38,7 @@ func HandleSuspects(r *settled.Run, e *statistics.Bundle, s *stream.Selection) e
 		s.LeftOut = append(s.LeftOut, left)
 	}
 	if e.TakesPart != nil && !slices.Contains(e.TakesPart, true) {
-		return stream.Usagef("{auto-exclude} and {max-missing} leave no feature; the first of %s left out, %q: %s", wording.Plural(len(s.LeftOut), "column"), s.LeftOut[0].Name, s.LeftOut[0].Why)
+		return stream.Usagef("{auto-exclude} and {max-missing} leave no feature; the first of %s left out, %q: %s", wording.CountNoun(len(s.LeftOut), "column"), s.LeftOut[0].Name, s.LeftOut[0].Why)
 	}
 	s.Warnings = append(s.Warnings, wording.SpellAll(SuspectWarnings(warned, e.Columns, label), r.Hooks.Spelling)...)
 	if r.Columns.AutoExclude && e.Facts == nil {
@@ -87,14 +88,14 @@ func suspectWarning(kind hygiene.Kind, list []hygiene.Suspect, cols []stream.Col
 		hygiene.Leak:   {"column nearly determines the label " + label, "columns nearly determine the label " + label},
 		hygiene.Copy:   {"column is a copy", "columns are copies"},
 	}[kind]
-	finding := fmt.Sprintf("%s %s: %s", wording.Comma(int64(len(list))), predicates[1], strings.Join(names, ", "))
+	finding := fmt.Sprintf("%s %s: %s", wording.WithCommas(int64(len(list))), predicates[1], strings.Join(names, ", "))
 	if isOne {
 		finding = fmt.Sprintf("1 %s: %s", predicates[0], names[0])
 	}
-	remedy := stream.Textf("{auto-exclude} leaves %s out", wording.Pronoun(isOne))
+	remedy := stream.Textf("{auto-exclude} leaves %s out", wording.ItOrThem(isOne))
 	switch {
 	case kind == hygiene.Sparse:
-		remedy = stream.Textf("{max-missing} %v leaves %s out", request.MissingShareToWarn, wording.Pronoun(isOne))
+		remedy = stream.Textf("{max-missing} %v leaves %s out", request.MissingShareToWarn, wording.ItOrThem(isOne))
 	case isOne:
 		remedy = stream.Textf("{exclude} %s or {auto-exclude} leaves it out", cols[list[0].Column].Name)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // warnIfWorse warns if random features explain more of all columns than the choice of a method that does not aim at
-// this share. names(i) is the name of column i of the matrix ExplainGram, and chosen contains indices of its columns.
+// this share. names(i) is the name of column i of the matrix t.ExplainGram, and chosen lists the chosen columns.
 func warnIfWorse(ctx context.Context, t *Trial, names func(int) string, chosen []int) error {
 	if t.run.Bound.Takes.Reconstructs || t.run.ManySettings || t.run.SkipsTrust || t.bundle.Sketch != nil {
 		return nil
@@ -25,7 +25,7 @@ func warnIfWorse(ctx context.Context, t *Trial, names func(int) string, chosen [
 	}
 	these := "the chosen features"
 	if found.K < len(chosen) {
-		these = "the first " + wording.Plural(found.K, "chosen feature")
+		these = "the first " + wording.CountNoun(found.K, "chosen feature")
 	}
 	t.warn("%s explain %s of the sum of squares of all, and as many random ones %s (%s to %s): method %s chooses by another criterion; if the features are to represent the table, choose {method} %s",
 		these, wording.FormatPercent(found.Value), wording.FormatPercent(found.Random), wording.FormatPercent(found.Least), wording.FormatPercent(found.Best), t.run.Bound.Name, methods.Fallback)

@@ -45,8 +45,7 @@ func recordSampleTrust(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Se
 	}
 }
 
-// recordGraphTrust records in s how far the graph in e can be trusted, even if it is already used up, and warns if it
-// cannot.
+// recordGraphTrust records in s how far the graph in e (even if used up) can be trusted, and warns if it cannot.
 func recordGraphTrust(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Selection) {
 	if e.Graph == nil || !g.Run.Bound.From.UsesGraph() || e.Graph.Trust() == (anchor.Trust{}) {
 		return

@@ -15,8 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 )
 
-// appraiseChoice compares the gains of the chosen features with the gains of noise, if the Gram matrix of their columns
-// is still in memory and exact. It does not compare groups, because noise has no groups.
+// appraiseChoice compares the gain of each chosen feature (the explained share that it adds) with the gains of noise,
+// if the Gram matrix of the columns is still in memory and exact. It compares no groups, because noise has none.
 func appraiseChoice(t *Trial, order []int) {
 	if t.run.SkipsTrust || t.run.ManySettings || t.Blocks != nil || len(order) == 0 || len(order) > subset.MaxAppraised(len(t.Columns)) {
 		return
@@ -34,8 +34,8 @@ func appraiseChoice(t *Trial, order []int) {
 	t.Selection.Worth = subset.Appraise(c)
 }
 
-// cutAtMinGain keeps the picks up to the last one that adds at least the share {min-gain} to the explained variance of
-// the centred columns. It is for methods that do not stop by themselves.
+// cutAtMinGain keeps the picks up to the last one that adds at least the share of option {min-gain} to the explained
+// variance of the centred columns. It is for methods that do not stop by themselves.
 func cutAtMinGain(t *Trial, picks []pick) ([]pick, error) {
 	c := subset.NewCurve(t.ExplainGram, len(pickedFeatures(picks)), t.Threads)
 	least, most, keep, at := t.MinGain*c.Total, 0.0, 0, 0
@@ -51,7 +51,7 @@ func cutAtMinGain(t *Trial, picks []pick) ([]pick, error) {
 		}
 	}
 	if keep = max(keep, len(t.Keep)); keep == 0 {
-		return nil, stream.Usagef("{min-gain} %v: none of the first %s gains as much; the most is %.2g", t.MinGain, wording.Plural(len(picks), "feature"), most/c.Total)
+		return nil, stream.Usagef("{min-gain} %v: none of the first %s gains as much; the most is %.2g", t.MinGain, wording.CountNoun(len(picks), "feature"), most/c.Total)
 	}
 	return picks[:keep], nil
 }
@@ -76,8 +76,8 @@ func recordGreedyError(ctx context.Context, t *Trial, order []int) error {
 	return nil
 }
 
-// recordGroupCount records the number of groups that {k} auto chooses. For a path it derives this number from the
-// shares that the groups of the path explain.
+// recordGroupCount records the number of groups that option {k} auto chooses. For ufs.Path it derives this number from
+// the shares that the groups of the path explain.
 func (t *Trial) recordGroupCount() {
 	size, selected := t.Selection.Size, t.Selection.Selected
 	if size == nil || t.Blocks == nil {
@@ -166,7 +166,7 @@ func describeEstimate(t *Trial, chosen []int, explained bool) *stream.Estimate {
 	return e
 }
 
-func recordAlignment(t *Trial, chance *stream.Chance) {
+func recordClusterAlignment(t *Trial, chance *stream.Chance) {
 	if chance == nil || t.run.ManySettings || t.run.SkipsTrust || t.candidates.IsConstrained {
 		return
 	}
@@ -197,7 +197,7 @@ func recordChoiceTrust(ctx context.Context, t *Trial, order []int) error {
 	}
 	suffix, these, verb := "", "the chosen features", "explain"
 	if found.K < len(order) {
-		suffix, these = ", by the first "+strconv.Itoa(found.K), "the first "+wording.Plural(found.K, "chosen feature")
+		suffix, these = ", by the first "+strconv.Itoa(found.K), "the first "+wording.CountNoun(found.K, "chosen feature")
 	}
 	if found.K == 1 {
 		these, verb = "the first chosen feature", "explains"

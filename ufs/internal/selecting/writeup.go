@@ -54,8 +54,8 @@ func (t *Trial) methodEvidence() *method.Evidence {
 	return &e
 }
 
-func (t *Trial) checkRanking(r *method.Ranking) error {
-	if err := r.Check(len(t.Columns)); err != nil {
+func (t *Trial) checkRanking(ranking *method.Ranking) error {
+	if err := ranking.Check(len(t.Columns)); err != nil {
 		return fmt.Errorf("method %s returned a faulty ranking: %w", t.run.Bound.Name, err)
 	}
 	return nil
@@ -66,9 +66,9 @@ func (t *Trial) checkRanking(r *method.Ranking) error {
 func (t *Trial) reportRanking(ctx context.Context, r *method.Ranking) error {
 	s := t.Selection
 	if s.K = t.K; s.K == 0 {
-		s.K = countCandidates(r)
+		s.K = countRankedCandidates(r)
 	}
-	picks := firstPicks(t, r, s.K)
+	picks := firstRankedPicks(t, r, s.K)
 	if t.MinGain > 0 {
 		if !t.run.Bound.Takes.MinGain {
 			var err error
@@ -136,7 +136,7 @@ func (t *Trial) reportRanking(ctx context.Context, r *method.Ranking) error {
 		t.warn("ranks %d to %d have equal scores: column order decides which are selected", from+1, to)
 	}
 	appraiseChoice(t, order)
-	recordAlignment(t, r.Chance)
+	recordClusterAlignment(t, r.Chance)
 	if err := recordChoiceTrust(ctx, t, order); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (t *Trial) reportRanking(ctx context.Context, r *method.Ranking) error {
 }
 
 func (t *Trial) reportConvergence(r *method.Ranking) error {
-	problem := "not converged after " + wording.Plural(len(r.Trace), "iteration")
+	problem := "not converged after " + wording.CountNoun(len(r.Trace), "iteration")
 	if r.Unsettled {
 		t.warn("%s; raise {max-iter}", problem)
 	}
@@ -159,14 +159,14 @@ func (t *Trial) reportConvergence(r *method.Ranking) error {
 	return nil
 }
 
-func (t *Trial) explainChoice(ctx context.Context, r *method.Ranking, picks []pick) error {
+func (t *Trial) explainChoice(ctx context.Context, ranking *method.Ranking, picks []pick) error {
 	s := t.Selection
-	if r.Error != nil {
+	if ranking.Error != nil {
 		for i := range s.Selected {
-			s.Selected[i].Error = stream.Number(r.Error[i])
+			s.Selected[i].Error = stream.Number(ranking.Error[i])
 		}
 		for j := range s.Columns {
-			t.recordExplained(j, r.Explained[j], r.Nearest[j])
+			t.recordExplainedShare(j, ranking.Explained[j], ranking.Nearest[j])
 		}
 		return nil
 	}
@@ -210,13 +210,13 @@ func (t *Trial) explainChoice(ctx context.Context, r *method.Ranking, picks []pi
 		if nearest >= 0 {
 			nearest = featureIndex[nearest]
 		}
-		t.recordExplained(j, x.Explained[k], nearest)
+		t.recordExplainedShare(j, x.Explained[k], nearest)
 	}
 	return nil
 }
 
-func (t *Trial) recordExplained(j int, share float64, nearest int) {
-	c := &t.Selection.Columns[j]
+func (t *Trial) recordExplainedShare(column int, share float64, nearest int) {
+	c := &t.Selection.Columns[column]
 	c.Explained = stream.Number(share)
 	if nearest >= 0 {
 		c.Nearest = t.Columns[nearest].Name

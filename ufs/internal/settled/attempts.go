@@ -21,7 +21,7 @@ type Attempts []*Run
 func NewAttempts(ctx context.Context, q request.Request) (Attempts, error) {
 	request.KeepStdin(&q)
 	if q.Choice.Method != "" {
-		return oneAttempt(NewRun(ctx, q))
+		return attemptsOfOneRun(NewRun(ctx, q))
 	}
 	plain := q
 	plain.Choice.Method = methods.Fallback
@@ -31,7 +31,7 @@ func NewAttempts(ctx context.Context, q request.Request) (Attempts, error) {
 		case err != nil:
 			return nil, err
 		case r.PlanHeader.Method == methods.Recommended: // recorded by plans that name no method
-			return addFallback(ctx, r, plain)
+			return attemptsWithFallback(ctx, r, plain)
 		case r.PlanHeader.Method != "":
 			r.MethodReason = stream.Textf("the one of the plan file")
 			return Attempts{r}, nil
@@ -42,16 +42,16 @@ func NewAttempts(ctx context.Context, q request.Request) (Attempts, error) {
 	case err != nil:
 		return nil, err
 	case best == nil:
-		return oneAttempt(NewRun(ctx, q))
+		return attemptsOfOneRun(NewRun(ctx, q))
 	}
-	if why, settled := fallbackReason(&q, *best, spec); settled {
+	if why, settled := reasonForFallback(&q, *best, spec); settled {
 		r, err := NewRun(ctx, plain)
 		if err == nil {
 			r.MethodReason = why
 		} else if why.String() == "" { // the request has an option that neither method has
 			err = stream.Usagef("%w; name the {method} that it is for", err)
 		}
-		return oneAttempt(r, err)
+		return attemptsOfOneRun(r, err)
 	}
 	q.Choice.Method = best.Name
 	r, err := NewRun(ctx, q)
@@ -66,28 +66,27 @@ func NewAttempts(ctx context.Context, q request.Request) (Attempts, error) {
 			plain.Choice.Options[option] = value
 		}
 	}
-	return addFallback(ctx, r, plain)
+	return attemptsWithFallback(ctx, r, plain)
 }
 
-func oneAttempt(r *Run, err error) (Attempts, error) {
+func attemptsOfOneRun(r *Run, err error) (Attempts, error) {
 	if err != nil {
 		return nil, err
 	}
 	return Attempts{r}, nil
 }
 
-func addFallback(ctx context.Context, r *Run, plain request.Request) (Attempts, error) {
-	fallback, err := NewRun(ctx, plain)
+func attemptsWithFallback(ctx context.Context, recommended *Run, fallbackRequest request.Request) (Attempts, error) {
+	fallback, err := NewRun(ctx, fallbackRequest)
 	if err != nil {
 		return nil, err
 	}
-	r.MethodReason = stream.Textf("the recommended one")
-	return Attempts{r, fallback}, nil
+	recommended.MethodReason = stream.Textf("the recommended one")
+	return Attempts{recommended, fallback}, nil
 }
 
 // LeftAfter returns the attempts that are left after an error of the first one. It returns nil if the next one cannot
-// succeed: because the data are bad, which are bad for all methods, or because the request has options that only the
-// first method has.
+// succeed: because bad data are bad for all methods, or because only the first method has the options of the request.
 func (a Attempts) LeftAfter(err error) Attempts {
 	var m *stream.MemoryError
 	mayServe := errors.As(err, &m) && m.OfMemory() || errors.As(err, new(*stream.UsageError))
@@ -115,7 +114,7 @@ func NewGatheringRun(ctx context.Context, q request.Request) (*Run, error) {
 		return nil, err
 	}
 	if best != nil {
-		if _, ruledOut := fallbackReason(&q, *best, plain); !ruledOut {
+		if _, ruledOut := reasonForFallback(&q, *best, plain); !ruledOut {
 			q.Choice.Method = best.Name
 		}
 	}
@@ -136,14 +135,14 @@ func recommendedSpecs(list []method.Spec) (best *method.Spec, plain method.Spec,
 	return &list[at], plain, err
 }
 
-func fallbackReason(q *request.Request, best, plain method.Spec) (why stream.Text, ruledOut bool) {
+func reasonForFallback(q *request.Request, recommended, fallback method.Spec) (why stream.Text, ruledOut bool) {
 	because := func(format string, args ...any) (stream.Text, bool) { return stream.Textf(format, args...), true }
-	ownOptions, fallbackOptions := best.Declare().Options, plain.Declare().Options
+	ownOptions, fallbackOptions := recommended.Declare().Options, fallback.Declare().Options
 	for _, option := range request.SortedKeys(q.Choice.Options) {
 		switch known := fallbackOptions.Find(option) != nil; {
 		case ownOptions.Find(option) != nil:
 		case known:
-			return because("{"+option+"} is not for method %s", best.Name)
+			return because("{"+option+"} is not for method %s", recommended.Name)
 		default:
 			return because("")
 		}
@@ -151,14 +150,14 @@ func fallbackReason(q *request.Request, best, plain method.Spec) (why stream.Tex
 	switch {
 	case q.Choice.Sketch != "" || q.Choice.Reads > 0:
 		return because("another pass makes the scores that a {sketch} estimates exact")
-	case q.Columns.Weight != "" && !best.Takes.Weight:
-		return because("{weight} is not for method %s", best.Name)
-	case q.Choice.MinGain != 0 && !best.Takes.MinGain:
-		return because("{min-gain} counts the share that features explain, and method %s does not choose by it", best.Name)
-	case groups.BindingOption(q, best.Takes) != "":
-		return because("{"+groups.BindingOption(q, best.Takes)+"} is not for method %s, which has no score of every feature", best.Name)
-	case q.Choice.Variance != 0 && !best.Takes.Variance:
-		return because("{variance} is not for method %s", best.Name)
+	case q.Columns.Weight != "" && !recommended.Takes.Weight:
+		return because("{weight} is not for method %s", recommended.Name)
+	case q.Choice.MinGain != 0 && !recommended.Takes.MinGain:
+		return because("{min-gain} counts the share that features explain, and method %s does not choose by it", recommended.Name)
+	case groups.BindingOption(q, recommended.Takes) != "":
+		return because("{"+groups.BindingOption(q, recommended.Takes)+"} is not for method %s, which has no score of every feature", recommended.Name)
+	case q.Choice.Variance != 0 && !recommended.Takes.Variance:
+		return because("{variance} is not for method %s", recommended.Name)
 	}
 	return stream.Text{}, false
 }
@@ -172,7 +171,7 @@ func (a Attempts) SettleSize() {
 		case !r.Bound.From.UsesGram():
 			r.setDefaultSize(stream.Textf("that rests on the Gram matrix of all features, and method %s makes none; path with {method} greedy recommends a number", r.Bound.Name))
 		case r.SketchRows > 0 || r.Choice.Reads > 0:
-			r.setDefaultSize(sketchSizeReason())
+			r.setDefaultSize(noSizeFromSketchReason())
 		default:
 			r.Choice.AutoK, r.AutoSize = true, true
 		}
@@ -196,7 +195,7 @@ func (a Attempts) UseDefaultSize(why stream.Text) {
 // UseSketchSize makes the run choose the default number of features, if it finds the number only by default.
 func (r *Run) UseSketchSize() {
 	if r.AutoSize {
-		r.setDefaultSize(sketchSizeReason())
+		r.setDefaultSize(noSizeFromSketchReason())
 	}
 }
 
@@ -205,10 +204,11 @@ func (r *Run) setDefaultSize(why stream.Text) {
 	r.SizeReason = stream.Textf("the default, because the number of features worth keeping is unknown: %v", why)
 }
 
-func sketchSizeReason() stream.Text {
+func noSizeFromSketchReason() stream.Text {
 	return stream.Textf("that rests on the exact Gram matrix, and a {sketch} estimates it; path without {sketch} recommends a number")
 }
 
+// MemorySizeReason returns the reason for DefaultK that finding the number of features takes need bytes of memory.
 func MemorySizeReason(need int64) stream.Text {
 	return stream.Textf("that takes more memory than there is, and {memory-limit} %dMiB is enough", (need+1<<20-1)>>20)
 }

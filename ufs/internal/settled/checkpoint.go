@@ -17,9 +17,10 @@ const (
 	CheckpointSuffix = ".checkpoint"
 )
 
-// checkpoint holds the folder in which the attempts at a request save their progress.
+// checkpoint holds the folder in which all attempts (see Attempts) at a request save their progress.
 type checkpoint struct{ Folder *resume.Folder }
 
+// CheckpointFolder returns the folder that q names for its checkpoint, or the automatic one next to Output; or "".
 func CheckpointFolder(q *request.Request) string {
 	if q.Checkpoint.Folder != request.AutoCheckpoint {
 		return request.NamedCheckpoint(q)
@@ -35,6 +36,7 @@ func CheckpointFolder(q *request.Request) string {
 	return filepath.Clean(local) + CheckpointSuffix
 }
 
+// OpenCheckpoint opens the checkpoint that the request of r names, for r and for the later attempts.
 func OpenCheckpoint(r *Run, later ...*Run) error {
 	r.SavedState = new(checkpoint)
 	for _, next := range later {
@@ -66,8 +68,8 @@ func OpenAutoCheckpoint(q *request.Request, path string) (*resume.Folder, error)
 	return nil, nil
 }
 
-func ResumeOptions(q *request.Request, unasked bool) resume.Options {
-	return resume.Options{Every: q.Checkpoint.Every, Implicit: unasked, Note: q.Hooks.Say}
+func ResumeOptions(q *request.Request, isAutomatic bool) resume.Options {
+	return resume.Options{Every: q.Checkpoint.Every, Implicit: isAutomatic, Note: q.Hooks.Say}
 }
 
 func (c *checkpoint) ResumeFolder() *resume.Folder {

@@ -16,6 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
+// OpenDataset opens the inputs, and refuses a dataset that has no features or features that cannot be read.
 func OpenDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*chunkio.Dataset, error) {
 	ds, err := chunkio.Open(ctx, inputs, opt)
 	if err != nil {
@@ -28,6 +29,7 @@ func OpenDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*ch
 	return ds, nil
 }
 
+// FindCategories reads the text columns of {categorical} for their values, and sets these in r and the later attempts.
 func FindCategories(ctx context.Context, r *Run, later ...*Run) error {
 	if r.Columns.Categorical == "" || r.Columns.Categories != "" || r.Stats != "" {
 		return nil

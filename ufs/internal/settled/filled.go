@@ -82,6 +82,7 @@ func FilledRemark(r *Run, list []stream.ColumnReport) string {
 	return text
 }
 
+// DescribeFilled describes the columns in list whose missing values the mean replaces; it returns "" if there are none.
 func DescribeFilled(r *Run, list []stream.ColumnReport) string {
 	if r.Columns.Missing != request.MissingMean || len(list) == 0 {
 		return ""
@@ -96,17 +97,17 @@ func DescribeFilled(r *Run, list []stream.ColumnReport) string {
 	}
 	for i, c := range list {
 		if infinite += c.Infs; i < shown {
-			places = append(places, wording.Comma(missing(c))+" in "+c.Name)
+			places = append(places, wording.WithCommas(missing(c))+" in "+c.Name)
 		} else {
 			others += missing(c)
 		}
 	}
 	if more := len(list) - shown; more > 0 {
-		places = append(places, fmt.Sprintf("and %s in %s more columns", wording.Comma(others), wording.Comma(int64(more))))
+		places = append(places, fmt.Sprintf("and %s in %s more columns", wording.WithCommas(others), wording.WithCommas(int64(more))))
 	}
 	subject := "missing values"
 	if infinite > 0 {
-		subject += fmt.Sprintf(" (%s of them infinite)", wording.Comma(infinite))
+		subject += fmt.Sprintf(" (%s of them infinite)", wording.WithCommas(infinite))
 	}
 	return subject + " are filled by their column's mean: " + strings.Join(places, ", ")
 }

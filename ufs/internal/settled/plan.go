@@ -26,8 +26,7 @@ func (r *Run) PlanOptions() map[string]string {
 	return options
 }
 
-// rootedPath returns the text of an option in a form that has the same meaning on every machine: names of files become
-// absolute.
+// rootedPath returns the text of an option with the same meaning on every machine: a file name becomes absolute.
 func rootedPath(option, text string) string {
 	if !request.NamesFile(option, text) {
 		return text
@@ -39,6 +38,7 @@ func rootedPath(option, text string) string {
 	return path
 }
 
+// ApplyPlan reads the plan file of the request, and takes the inputs and the open options from it.
 func (r *Run) ApplyPlan(ctx context.Context) error {
 	q := &r.Request
 	switch {
@@ -98,6 +98,7 @@ func (r *Run) ErrFrozenOption(option, requested, recorded string) error {
 	return stream.Usagef("%v %s: %s was made %v, and its parts must be alike; leave the option out, or make another plan", stream.Option(option), requested, place.DisplayName(r.Plan), with)
 }
 
+// RoundID identifies the round of scans by the digest of the profile that it uses; it is "" without a profile.
 func (r *Run) RoundID() string {
 	if r.WholeProfile == nil {
 		return ""

@@ -64,8 +64,7 @@ func RequestFromRecord(name string, settings method.Settings, list []method.Spec
 	return q, nil
 }
 
-// maxOptionBytes bounds the size of a recorded option, far above real sizes. 60 MB of categories took 440 MiB of
-// memory.
+// maxOptionBytes bounds the size of a recorded option, far above real sizes. 60 MB of categories took 440 MiB.
 const maxOptionBytes = 16 << 20
 
 // refuseFileName refuses a recorded option that names a file. A record contains the groups and costs themselves, so a
@@ -77,6 +76,7 @@ func refuseFileName(option, text string) error {
 	return nil
 }
 
+// ResolveFiles replaces the name of each file among the options by the result of resolve.
 func ResolveFiles(options method.Settings, resolve func(name string) (string, error)) error {
 	for option := range options {
 		text := options.Text(option)

@@ -29,12 +29,12 @@ type Run struct {
 
 	SavedState *checkpoint // saves the progress of the run; nil if it is not saved
 
-	ManySettings    bool               // path solves several settings instead of one selection
-	SkipsTrust      bool               // the choice is not compared with chance
-	ReportsSizes    bool               // path reports the number of features that the rules recommend, if memory allows
+	ManySettings    bool               // the run solves several settings of the method (ufs.Path), not one
+	SkipsTrust      bool               // the chosen features are not compared with random features
+	ReportsSizes    bool               // ufs.Path reports the recommended number of features, if memory allows
 	AutoSize        bool               // AutoK is only the default: it is unset if something prevents it
 	SizeReason      stream.Text        // why DefaultK is used, if the request does not set the number of features
-	WholeProfile    *statistics.Bundle // the profile of the whole input ({profile}); or nil
+	WholeProfile    *statistics.Bundle // the profile of the whole input (option {profile}); or nil
 	SampleBytes     int64              // memory of the sample of rows in WholeProfile
 	AnchorRows      int                // number of rows in the file of anchors
 	AnchorInputs    []stream.Input     // the file of anchors, as an input
@@ -80,8 +80,8 @@ func (r *Run) ReadOptions() chunkio.Options {
 	return opt
 }
 
-// DrawnRows returns the number of rows to read; 0 means all. A quick try ({rows}) and the sample of a method are drawn
-// in the same way, and the smaller sample is part of the larger one, so the smaller number counts.
+// DrawnRows returns the number of rows to read; 0 means all. A quick try (option {rows}) and the sample of a method are
+// drawn in the same way, and the smaller sample is part of the larger one, so the smaller number counts.
 func (r *Run) DrawnRows() int64 {
 	if r.Bound == nil || r.SampleRows == 0 || r.Bound.Sample == 0 {
 		if r.Bound == nil {
@@ -130,18 +130,23 @@ func (r *Run) ExpectedK(d int, findsSize bool) int {
 	return min(max(request.DefaultK, len(r.Choice.Keep)), d)
 }
 
-func SurveyRows(r *Run, d int) int { return cmp.Or(r.Bound.GraphRows, method.SurveyRows(d)) }
+func SurveyRows(r *Run, columns int) int {
+	return cmp.Or(r.Bound.GraphRows, method.SurveyRows(columns))
+}
 
+// PromisesMissing reports whether the metadata of ds announce missing values.
 func PromisesMissing(ds *chunkio.Dataset) bool { return ds.WithNulls() > 0 }
 
-// ComparesWithChance reports whether the run compares its choice with chance. It does so for methods on a Gram matrix
-// that aim at explaining a large share of the data. For a choice with another aim, such as the embedding of the rows,
-// this share means nothing.
+// ComparesWithChance reports whether the run compares its chosen features with random features. It does so for methods
+// on a Gram matrix that aim at explaining a large share of the data. For a choice with another aim, such as the
+// embedding of the rows, this share means nothing.
 func ComparesWithChance(r *Run) bool {
 	return r.Bound.From.UsesGramOnly() && r.Bound.Takes.Reconstructs && !r.ManySettings && !r.SkipsTrust
 }
 
-func NewFacts(r *Run, d int) *hygiene.Facts { return hygiene.New(d, r.Limits.Threads, readsLabel(r)) }
+func NewFacts(r *Run, columns int) *hygiene.Facts {
+	return hygiene.New(columns, r.Limits.Threads, readsLabel(r))
+}
 
 func IsScaleOpen(r *Run) bool {
 	return r.Bound.Takes.Sample && r.Original.Choice.Scale == "" && r.ParsedScale != gram.ScaleRank && (r.PlanHeader == nil || r.PlanHeader.Options["scale"] == "")
@@ -151,15 +156,14 @@ func IsScaleOpen(r *Run) bool {
 // limit, because the limit must not change the result.
 const kmeansSampleBytes = 256 << 20
 
-func (r *Run) AnchorSampleRows(m, d int) int {
+func (r *Run) AnchorSampleRows(anchors, columns int) int {
 	if r.Bound.Anchors.KMeans() {
-		return anchor.SampleRows(m, d, kmeansSampleBytes)
+		return anchor.SampleRows(anchors, columns, kmeansSampleBytes)
 	}
-	return m
+	return anchors
 }
 
-// ExpectedAnchors returns the largest number of anchors for a table of the given number of rows, before rows are
-// dropped.
+// ExpectedAnchors returns the largest number of anchors for a table of that many rows, before rows are dropped.
 func (r *Run) ExpectedAnchors(rows int64) int {
 	if r.Bound.Anchors.File != "" {
 		return r.AnchorRows
@@ -178,19 +182,19 @@ func (r *Run) MaxAnchors() int {
 	return anchor.MostAnchors
 }
 
-func (r *Run) AddGraphShape(s map[string]string) {
+func (r *Run) AddGraphShape(options map[string]string) {
 	f := &r.Bound.Anchors
-	s["scale"] = r.Choice.Scale
-	s["neighbors"] = fmt.Sprint(f.Neighbors)
+	options["scale"] = r.Choice.Scale
+	options["neighbors"] = fmt.Sprint(f.Neighbors)
 	if f.File != "" {
-		s["anchors-file"] = place.DisplayName(f.File)
+		options["anchors-file"] = place.DisplayName(f.File)
 		return
 	}
 	if f.Count > 0 {
-		s["anchors"] = fmt.Sprint(f.Count)
+		options["anchors"] = fmt.Sprint(f.Count)
 	}
-	s["anchor-method"] = f.Placing
-	s["seed"] = fmt.Sprint(r.Choice.Seed)
+	options["anchor-method"] = f.Placing
+	options["seed"] = fmt.Sprint(r.Choice.Seed)
 }
 
 // SurveyedRows returns the number of rows that the survey uses. If statistics keep more rows than the request surveys,
@@ -209,8 +213,8 @@ func (r *Run) SampleRowsText() string {
 	return strconv.Itoa(r.KeepRows)
 }
 
-func (r *Run) AddSampleShape(s map[string]string) {
-	s[request.OptionSampleRows] = r.SampleRowsText()
-	s["seed"] = strconv.FormatUint(r.Choice.Seed, 10)
-	s[request.OptionSampleMissing] = r.KeptRowsMissing
+func (r *Run) AddSampleShape(options map[string]string) {
+	options[request.OptionSampleRows] = r.SampleRowsText()
+	options["seed"] = strconv.FormatUint(r.Choice.Seed, 10)
+	options[request.OptionSampleMissing] = r.KeptRowsMissing
 }

@@ -33,7 +33,8 @@ func RefuseStats(ctx context.Context, q *request.Request, remedy string) error {
 // statistics files as inputs. If no method is named, methods.Fallback is used; NewAttempts finds a better one.
 func NewRun(ctx context.Context, q request.Request) (*Run, error) { return NewRunFor(ctx, q, true) }
 
-// NewRunFor does the work of NewRun. selects means that the run selects features, for which it may need several passes.
+// NewRunFor makes the run of a request, like NewRun. selects means that it selects features, and may need several
+// passes.
 func NewRunFor(ctx context.Context, q request.Request, selects bool) (*Run, error) {
 	r := &Run{Request: q, Original: q, selects: selects}
 	if q.Plan != "" {

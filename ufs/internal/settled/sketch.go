@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
+// SettleRank sets the scale of r to ranks if e was made from ranks, and refuses a request for another scale.
 func SettleRank(r *Run, e *statistics.Bundle) error {
 	switch isRanked := e.IsRanked(); {
 	case !isRanked && r.ParsedScale == gram.ScaleRank && e.Kind == statistics.KindProfile:
@@ -28,8 +29,8 @@ func SettleRank(r *Run, e *statistics.Bundle) error {
 }
 
 const (
-	// AutoSketchRows is the number of rows of a sketch for {sketch} auto. It estimates correlations to about 1/√2048 =
-	// 2.2 %. It does not depend on the memory limit, because the limit never changes a result.
+	// AutoSketchRows is the number of rows of a sketch for option {sketch} auto. It estimates correlations to about
+	// 1/√2048 = 2.2 %. It does not depend on the memory limit, because the limit never changes a result.
 	AutoSketchRows = 2048
 	// defaultReads is the default of Request.Reads: one pass for the sketch, one for exact scores.
 	defaultReads = 2
@@ -52,6 +53,7 @@ func ParseSketchRows(text string) (int, error) {
 	return 0, stream.Usagef("{sketch} %s: want a number of rows up to %d, how far an entry may be off, as 2%%, or %s", text, gram.SketchRows(math.MaxInt32), request.SketchAuto)
 }
 
+// SettleFileSketch sets the rows of the sketch of r to the number that seen, the header of a statistics file, records.
 func SettleFileSketch(r *Run, seen *statistics.Bundle) (int, error) {
 	rows := seen.SketchRowCount()
 	if rows == 0 {

@@ -24,9 +24,9 @@ import (
 type Bundle struct {
 	Kind          string          // kind of the statistics file
 	Path          string          // path of the statistics file, for messages
-	Digest        string          // of the statistics file; it identifies a round of scans
+	Digest        string          // digest of the file; that of a profile identifies the round of scans that uses it
 	Columns       []stream.Column // features, including constant ones
-	PositionCount int             // number of positions in the input; 0 if the columns' positions are unknown
+	PositionCount int             // number of columns of the input, features or not; 0 if unknown
 	Profile       *gram.Profile
 	Moments       *gram.Moments       // nil if only a profile was requested
 	Factor        *gram.Rows          // used instead of moments if the Gram matrix will be a factor
@@ -41,7 +41,7 @@ type Bundle struct {
 	Histograms    *gram.Histograms    // used with moments of a scan; nil if a file lacks them
 	RawProfile    *gram.Profile       // under scale rank: profile of the values, because profile is of their scores
 	Ranks         *gram.Histograms    // used with a profile to compute ranks
-	Facts         *hygiene.Facts      // facts of the same rows; nil in files of earlier versions
+	Facts         *hygiene.Facts      // counts that show suspicious columns; nil in files of earlier versions
 	HasAllFacts   bool                // facts already covers all rows, from an earlier pass
 	LeftOut       []stream.LeftOut    // columns that are not features
 	Useless       []stream.LeftOut    // the columns among leftOut that a profile pass found useless
@@ -58,15 +58,15 @@ type Bundle struct {
 	Plan          budget.Budget
 }
 
-func (e *Bundle) DropColumn(j int) {
+// DropColumn excludes a column from the selection.
+func (e *Bundle) DropColumn(column int) {
 	if e.TakesPart == nil {
 		e.TakesPart = slices.Repeat([]bool{true}, len(e.Columns))
 	}
-	e.TakesPart[j] = false
+	e.TakesPart[column] = false
 }
 
-// RowInput is the input of a method that iterates over rows: a *chunkio.Dataset, or the sampled rows in a statistics
-// file.
+// RowInput is the input of a method over rows: a *chunkio.Dataset, or the sampled rows in a statistics file.
 type RowInput interface {
 	stream.Source
 	MinMemory() int64
@@ -89,13 +89,13 @@ func (e *Bundle) LeaveOutColumns(list []stream.LeftOut) {
 	}
 }
 
-func (e *Bundle) Summary(say stream.Spelling, t *stream.Transfer) *result.Gathered {
+func (e *Bundle) Summary(spelling stream.Spelling, transfer *stream.Transfer) *result.Gathered {
 	return &result.Gathered{
-		Features: len(e.Columns), Inputs: len(e.Inputs), Rows: e.CoveredRows(), RowsUsed: e.Profile.Rows, Warnings: wording.SpellAll(e.Warnings, say), Transfer: t,
+		Features: len(e.Columns), Inputs: len(e.Inputs), Rows: e.CoveredRows(), RowsUsed: e.Profile.Rows, Warnings: wording.SpellAll(e.Warnings, spelling), Transfer: transfer,
 	}
 }
 
-func LacksReports(s *stream.Selection) bool { return len(s.Columns) == 0 && s.Features > 0 }
+func LacksFeatureReports(s *stream.Selection) bool { return len(s.Columns) == 0 && s.Features > 0 }
 
 // CopyPositions copies the columns' positions from first, the file that determines the column order, because a read of
 // all inputs also uses the positions in the first input. Columns that are left out only in other files get no position.
@@ -121,7 +121,7 @@ func (e *Bundle) ReorderColumns(order []int) {
 	if order == nil {
 		return
 	}
-	for _, k := range kindsIn(e) {
+	for _, k := range stateKindsIn(e) {
 		if s, ok := k.state(e).(interface{ Reorder(order []int) }); ok {
 			s.Reorder(order)
 		}
@@ -133,15 +133,16 @@ func (e *Bundle) ReorderColumns(order []int) {
 func (e *Bundle) GapWarnings(path string) []stream.Text {
 	if p := e.Part; p != nil && !p.Complete() {
 		missing := p.Missing()
-		return []stream.Text{stream.Textf("%s is of %s of the %s shards of a plan: %s %s missing", path, wording.Comma(int64(p.Count())), wording.Comma(int64(p.Of)), stream.ShardList(missing), wording.IsOrAre(missing))}
+		return []stream.Text{stream.Textf("%s is of %s of the %s shards of a plan: %s %s missing", path, wording.WithCommas(int64(p.Count())), wording.WithCommas(int64(p.Of)), stream.ShardList(missing), wording.IsOrAre(missing))}
 	}
 	coveredRows, rows := e.CoveredRows(), inputRows(e.Inputs)
 	if coveredRows >= rows {
 		return nil
 	}
-	return []stream.Text{stream.Textf("%s covers %s of %s rows of its inputs: some shards are missing", path, wording.Comma(coveredRows), wording.Comma(rows))}
+	return []stream.Text{stream.Textf("%s covers %s of %s rows of its inputs: some shards are missing", path, wording.WithCommas(coveredRows), wording.WithCommas(rows))}
 }
 
+// IsComplete reports whether the statistics cover all rows of their inputs and all shards of their plan.
 func (e *Bundle) IsComplete() bool {
 	return (e.Part == nil || e.Part.Complete()) && e.CoveredRows() >= inputRows(e.Inputs)
 }
@@ -182,7 +183,7 @@ func (e *Bundle) Adders() []stream.Adder {
 	default:
 		adders = append(adders, e.Profile)
 	}
-	for _, k := range kindsIn(e) {
+	for _, k := range stateKindsIn(e) {
 		if s, ok := k.state(e).(stream.Adder); ok && k.addsRows != nil && k.addsRows(e) {
 			adders = append(adders, s)
 		}
@@ -243,7 +244,7 @@ func CountRows(ranges []stream.Range) (rows int64) {
 const droppedRowsSuffix = " rows were dropped because a value is missing (or the weight is 0)"
 
 func (e *Bundle) DroppedWarning() stream.Text {
-	return stream.Textf("%s of %s%s", wording.Comma(e.Profile.Seen-e.Profile.Rows), wording.Comma(e.Profile.Seen), droppedRowsSuffix)
+	return stream.Textf("%s of %s%s", wording.WithCommas(e.Profile.Seen-e.Profile.Rows), wording.WithCommas(e.Profile.Seen), droppedRowsSuffix)
 }
 
 func IsDroppedWarning(warning string) bool { return strings.HasSuffix(warning, droppedRowsSuffix) }

@@ -18,6 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
+// IsSelfExplanatory reports whether err is of a kind that users understand without the place at which it arose.
 func IsSelfExplanatory(err error) bool {
 	var (
 		usage       *stream.UsageError
@@ -45,6 +46,7 @@ func CheckSameColumns(a, b []stream.Column) error {
 	return nil
 }
 
+// RequestedOptions returns the options of e, with the missing policy that was requested for its sample of rows.
 func (e *Bundle) RequestedOptions() map[string]string {
 	policy, keepsRows := e.Options[request.OptionSampleMissing]
 	if !keepsRows {
@@ -56,6 +58,7 @@ func (e *Bundle) RequestedOptions() map[string]string {
 	return options
 }
 
+// WithPlace adds the statistics file or the inputs of e to a data error that does not name a file.
 func WithPlace(err error, e *Bundle) error {
 	var bad *stream.DataError
 	if !errors.As(err, &bad) || bad.Path != "" || len(e.Inputs) == 0 && e.Path == "" {
@@ -67,7 +70,7 @@ func WithPlace(err error, e *Bundle) error {
 		return &at
 	}
 	if at.Path = e.Inputs[0].Path; len(e.Inputs) > 1 {
-		at.Path += " and " + wording.Plural(len(e.Inputs)-1, "file")
+		at.Path += " and " + wording.CountNoun(len(e.Inputs)-1, "file")
 	}
 	return &at
 }
@@ -133,7 +136,7 @@ const (
 
 func (e *Bundle) listSections() []chunkio.Section {
 	var sections []chunkio.Section
-	for _, k := range kindsIn(e) {
+	for _, k := range stateKindsIn(e) {
 		s := k.state(e)
 		if _, isProfile := s.(*gram.Profile); !isProfile { // the first section of a file is a profile in any case
 			sections = append(sections, chunkio.Section{Name: k.section, Body: s})
@@ -252,14 +255,14 @@ func ReadStats(r *chunkio.StatsReader, n method.From, opt gram.Options, shards i
 	return e, readShardStats(e, r, opt, 0, shards)
 }
 
-func readMoments(e *Bundle, r *chunkio.StatsReader, opt gram.Options, shards int) error {
+func readMoments(e *Bundle, r *chunkio.StatsReader, opt gram.Options, hashShards int) error {
 	d, own := len(e.Columns), StateOptions{Threads: opt.Threads, Limit: opt.Limit}
-	if shards > 0 {
-		own.Limit = gram.ShareOf(opt.Limit, d, shards+1)
+	if hashShards > 0 {
+		own.Limit = gram.ShareOf(opt.Limit, d, hashShards+1)
 	}
 	err := ReadState(e, r, momentsSection, own)
-	if m := (*stream.MemoryError)(nil); shards > 0 && errors.As(err, &m) {
-		return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: gram.WholeOf(m.Need, d, shards+1), Limit: opt.Limit, Option: m.Option}
+	if m := (*stream.MemoryError)(nil); hashShards > 0 && errors.As(err, &m) {
+		return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: gram.WholeOf(m.Need, d, hashShards+1), Limit: opt.Limit, Option: m.Option}
 	}
 	return err
 }
@@ -286,14 +289,14 @@ func HashShardCount(r *chunkio.StatsReader) (int, error) {
 	return n, nil
 }
 
-func readGraph(e *Bundle, r *chunkio.StatsReader, opt gram.Options, shards int) error {
-	graphLimit, err := e.GraphBytes(r.Path(), opt.Threads, shards)
+func readGraph(e *Bundle, r *chunkio.StatsReader, opt gram.Options, hashShards int) error {
+	graphLimit, err := e.GraphBytes(r.Path(), opt.Threads, hashShards)
 	if err != nil {
 		return err
 	}
 	own := opt
 	own.Limit = max(opt.Limit-graphLimit, 1)
-	if err := readMoments(e, r, own, shards); err != nil {
+	if err := readMoments(e, r, own, hashShards); err != nil {
 		var m *stream.MemoryError
 		if errors.As(err, &m) {
 			return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: m.Need + graphLimit, Limit: opt.Limit, Option: m.Option}
@@ -303,7 +306,7 @@ func readGraph(e *Bundle, r *chunkio.StatsReader, opt gram.Options, shards int) 
 	if err := readGraphSection(e, r, StateOptions{Threads: opt.Threads, GraphLimit: graphLimit}); err != nil {
 		return err
 	}
-	return readShardStats(e, r, own, graphLimit, shards)
+	return readShardStats(e, r, own, graphLimit, hashShards)
 }
 
 func readGraphSection(e *Bundle, r *chunkio.StatsReader, opt StateOptions) error {
@@ -325,8 +328,7 @@ func (e *Bundle) GraphBytes(path string, workers, shards int) (int64, error) {
 	return budget.GraphBytes(int(m), len(e.Columns), int(k), workers, shards), nil
 }
 
-// ReadState reads the section of this name into a new state of e. If the section is optional and r lacks it, e gets no
-// state.
+// ReadState reads the section of this name into a new state of e. If r lacks an optional section, e gets no state.
 func ReadState(e *Bundle, r *chunkio.StatsReader, section string, opt StateOptions) error {
 	k := stateKinds[slices.IndexFunc(stateKinds, func(k stateKind) bool { return k.section == section })]
 	if k.isOptional && !r.Has(section) {

@@ -27,8 +27,8 @@ type StateOptions struct {
 }
 
 // stateKind is a kind of statistics that a bundle may hold. The functions that handle all states of a bundle read the
-// table of kinds: a new kind needs a field of Bundle and an entry. The functions mergedBytes to discount are called only
-// if e has the state.
+// table of kinds: a new kind needs a field of Bundle and an entry. The functions mergedBytes to discount are called
+// only if e has the state.
 type stateKind struct {
 	section string // name of the section in a statistics file
 	slot
@@ -230,13 +230,13 @@ func newEmptyShards(e *Bundle, opt StateOptions) (_ *ShardStats, err error) {
 	return NewShardStats(opt.Shards, d, whole, graph)
 }
 
-func kindsIn(e *Bundle) []stateKind {
+func stateKindsIn(e *Bundle) []stateKind {
 	return slices.DeleteFunc(slices.Clone(stateKinds), func(k stateKind) bool { return k.state(e) == nil })
 }
 
 // StatesIn returns the states of e and the sections by which MakeStates makes empty ones like them.
 func StatesIn(e *Bundle) (states []State, sections []string) {
-	for _, k := range kindsIn(e) {
+	for _, k := range stateKindsIn(e) {
 		states, sections = append(states, k.state(e)), append(sections, k.section)
 	}
 	return states, sections

@@ -36,7 +36,7 @@ func MergedBytes(e, o *Bundle, threads int) (n int64) {
 	if o == nil {
 		o = &Bundle{}
 	}
-	for _, k := range kindsIn(e) {
+	for _, k := range stateKindsIn(e) {
 		n += k.mergedBytes(e, o, threads)
 	}
 	return n
@@ -44,7 +44,7 @@ func MergedBytes(e, o *Bundle, threads int) (n int64) {
 
 // SampleBytes returns the memory of the samples of rows in e.
 func SampleBytes(e *Bundle) (n int64) {
-	for _, k := range kindsIn(e) {
+	for _, k := range stateKindsIn(e) {
 		if k.isSample {
 			n += k.mergedBytes(e, &Bundle{}, 0)
 		}
@@ -71,7 +71,7 @@ func FirstOptionDifference(a, b map[string]string) stream.Text {
 
 // DiscountRows multiplies the weights of the rows by gamma, and drops a sample of rows, which has none.
 func DiscountRows(e *Bundle, gamma float64) error {
-	for _, k := range kindsIn(e) {
+	for _, k := range stateKindsIn(e) {
 		if k.discount != nil {
 			if err := k.discount(e, gamma); err != nil {
 				return err
@@ -83,7 +83,7 @@ func DiscountRows(e *Bundle, gamma float64) error {
 
 // SetLimit changes the limit of each state of e that has a limit of its own.
 func SetLimit(e *Bundle, limit int64) {
-	for _, k := range kindsIn(e) {
+	for _, k := range stateKindsIn(e) {
 		if k.setLimit != nil {
 			k.setLimit(e, limit)
 		}

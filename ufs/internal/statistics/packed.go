@@ -34,7 +34,7 @@ func (p *PackedSource) BlockBytes() int64 {
 	return 8 * int64(p.blockRows()) * int64(len(p.Columns())+1)
 }
 
-// Chunks implements stream.Source. The range must be that of all rows.
+// Chunks implements stream.Source: it yields the drawn rows in full blocks. The range must be that of all rows.
 func (p *PackedSource) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		h, d := p.blockRows(), len(p.Columns())
@@ -60,19 +60,19 @@ func (p *PackedSource) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*st
 // errStopped ends a pass whose caller needs no further blocks.
 var errStopped = errors.New("stopped")
 
-func copyRows(out *stream.Chunk, at int, c *stream.Chunk) {
-	for i := range c.Rows {
-		out.Positions = append(out.Positions, c.Position(i))
+func copyRows(out *stream.Chunk, firstRow int, from *stream.Chunk) {
+	for i := range from.Rows {
+		out.Positions = append(out.Positions, from.Position(i))
 	}
 	for j := range out.Cols {
-		column := out.Data[j*out.Stride+at:][:c.Rows]
-		if c.Sparse == nil {
-			copy(column, c.Col(j))
+		column := out.Data[j*out.Stride+firstRow:][:from.Rows]
+		if from.Sparse == nil {
+			copy(column, from.Col(j))
 		} else {
 			clear(column)
 		}
 	}
-	if c.Sparse != nil {
-		rows.ScatterEntries(out.Data[at:], out.Stride, nil, c)
+	if from.Sparse != nil {
+		rows.ScatterEntries(out.Data[firstRow:], out.Stride, nil, from)
 	}
 }

@@ -43,12 +43,12 @@ func NewShardStats(shards, d int, opt gram.Options, graph *anchor.Statistics) (*
 	return h, nil
 }
 
-func (h *ShardStats) OpenSplitter(d, threads int, seed uint64) {
+func (h *ShardStats) OpenSplitter(columns, threads int, seed uint64) {
 	to := make([]stream.Adder, len(h.Moments))
 	for i := range to {
 		to[i] = shardAdder{h, i}
 	}
-	h.splitter = halves.New(d, threads, seed, to)
+	h.splitter = halves.New(columns, threads, seed, to)
 }
 
 // shardAdder adds rows to the statistics of one shard.
@@ -67,14 +67,14 @@ func (a shardAdder) Add(c *stream.Chunk) error {
 	return nil
 }
 
-func (h *ShardStats) errMemoryOfAllShards(err error, d int) error {
+func (h *ShardStats) errMemoryOfAllShards(err error, columns int) error {
 	var m *stream.MemoryError
 	if !errors.As(err, &m) || !m.OfMemory() {
 		return err
 	}
 	n := len(h.Moments) + 1
 	return &stream.MemoryError{
-		What: m.What + " in " + wording.Plural(n-1, "hash shard"), Need: gram.WholeOf(m.Need, d, n), Limit: gram.WholeOf(m.Limit, d, n),
+		What: m.What + " in " + wording.CountNoun(n-1, "hash shard"), Need: gram.WholeOf(m.Need, columns, n), Limit: gram.WholeOf(m.Limit, columns, n),
 	}
 }
 
@@ -107,7 +107,7 @@ func (h *ShardStats) shardCount() int {
 	return len(h.Moments)
 }
 
-func (h *ShardStats) allShards() []int {
+func (h *ShardStats) allShardNumbers() []int {
 	list := make([]int, len(h.Moments))
 	for i := range list {
 		list[i] = i
@@ -122,7 +122,7 @@ func (e *Bundle) FinishShards() error {
 		return err
 	}
 	e.ShardStats.splitter = nil
-	moments, graph, err := e.ShardStats.SumShards(e.ShardStats.allShards())
+	moments, graph, err := e.ShardStats.SumShards(e.ShardStats.allShardNumbers())
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ const shardStatsMagic = "ufshash1"
 
 // WriteTo implements io.WriterTo.
 func (h *ShardStats) WriteTo(w io.Writer) (int64, error) {
-	n, err := words.WriteState(w, func(v *words.Visitor) { h.visitHead(v) })
+	n, err := words.WriteState(w, func(v *words.Visitor) { h.visitHeader(v) })
 	for _, state := range h.listStates() {
 		if err != nil {
 			return n, err
@@ -206,7 +206,7 @@ func (h *ShardStats) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-func (h *ShardStats) visitHead(v *words.Visitor) (graphs bool) {
+func (h *ShardStats) visitHeader(v *words.Visitor) (graphs bool) {
 	v.Magic(shardStatsMagic, "statistics of hash shards")
 	shards := v.Length("number of hash shards", len(h.Moments), halves.MostShards)
 	graphs = h.graphs != nil
@@ -231,7 +231,7 @@ func (h *ShardStats) listStates() []State {
 // skips the graphs. After an error h must not be used.
 func (h *ShardStats) ReadFrom(r io.Reader) (int64, error) {
 	graphs := false
-	n, err := words.ReadState(r, func(v *words.Visitor) { graphs = h.visitHead(v) })
+	n, err := words.ReadState(r, func(v *words.Visitor) { graphs = h.visitHeader(v) })
 	for _, state := range h.listStates() {
 		if err != nil {
 			return n, err

@@ -10,11 +10,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// MaxSuspectsInWarning bounds the suspicious columns that the warning about one kind names. The selection lists all
-// suspicious columns.
+// MaxSuspectsInWarning bounds the suspicious columns that the warning about one kind names. The selection lists all.
 const MaxSuspectsInWarning = 4
 
-func Pronoun(isOne bool) string {
+func ItOrThem(isOne bool) string {
 	if isOne {
 		return "it"
 	}
@@ -37,29 +36,29 @@ func InputPaths(inputs []stream.Input) []string {
 	return list
 }
 
-func SpellAll(texts []stream.Text, say stream.Spelling) []string {
+func SpellAll(texts []stream.Text, spelling stream.Spelling) []string {
 	list := make([]string, len(texts))
 	for i, t := range texts {
-		list[i] = t.Spell(say)
+		list[i] = t.Spell(spelling)
 	}
 	return list
 }
 
-func Plural(n int, noun string) string {
+func CountNoun(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func Comma(n int64) string { return humanize.Comma(n) }
+func WithCommas(n int64) string { return humanize.Comma(n) }
 
-func FirstNames(names []string, n int) string {
+func ListFirstNames(names []string, most int) string {
 	more := ""
-	if len(names) > n {
-		more = fmt.Sprintf(" and %d more", len(names)-n)
+	if len(names) > most {
+		more = fmt.Sprintf(" and %d more", len(names)-most)
 	}
-	return strings.Join(names[:min(len(names), n)], ", ") + more
+	return strings.Join(names[:min(len(names), most)], ", ") + more
 }
 
 // MaxNamesInError is the number of names that an error lists.

@@ -79,33 +79,33 @@ func writeParquet(w io.Writer, columns []column, rows int) error {
 	return chunkio.WriteTable(w, rows, table...)
 }
 
-func (c column) shownCell(i int) string {
+func (c column) shownCell(row int) string {
 	if c.text != nil {
-		return c.text(i)
+		return c.text(row)
 	}
 	switch value := c.value.(type) {
 	case func(int) bool:
-		return map[bool]string{true: "yes", false: "no"}[value(i)]
+		return map[bool]string{true: "yes", false: "no"}[value(row)]
 	case func(int) stream.Number:
-		return roundedNumber(value(i))
+		return roundedNumber(value(row))
 	case func(int) stream.Position:
-		return cmp.Or(value(i).String(), "-")
+		return cmp.Or(value(row).String(), "-")
 	}
-	return c.exactCell(i)
+	return c.exactCell(row)
 }
 
-func (c column) exactCell(i int) string {
+func (c column) exactCell(row int) string {
 	switch value := c.value.(type) {
 	case func(int) int:
-		return strconv.Itoa(value(i))
+		return strconv.Itoa(value(row))
 	case func(int) bool:
-		return strconv.FormatBool(value(i))
+		return strconv.FormatBool(value(row))
 	case func(int) string:
-		return value(i)
+		return value(row)
 	case func(int) stream.Number:
-		return exactDecimal(value(i))
+		return exactDecimal(value(row))
 	case func(int) stream.Position:
-		return value(i).String()
+		return value(row).String()
 	}
 	panic(fmt.Sprintf("the column %s%s has values of type %T", c.name, c.title, c.value))
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// WriteCurve writes p as a table, JSON or CSV.
+// WriteCurve writes p, the error for each number of features, as a table, JSON or CSV.
 func WriteCurve(w io.Writer, p *stream.Curve, o Options) error {
 	return output{p.Encode, func(w *screen.Page) { printCurve(w, p) }, curveColumns(p), len(p.Points)}.writeTo(w, o)
 }
 
-func hasGroups(p *stream.Curve) bool {
-	return slices.ContainsFunc(p.Points, func(t stream.CurvePoint) bool { return len(t.Members) > 0 })
+func hasGroups(curve *stream.Curve) bool {
+	return slices.ContainsFunc(curve.Points, func(t stream.CurvePoint) bool { return len(t.Members) > 0 })
 }
 
-func hasCosts(p *stream.Curve) bool { return len(p.Points) > 0 && p.Points[0].Cost != nil }
+func hasCosts(curve *stream.Curve) bool { return len(curve.Points) > 0 && curve.Points[0].Cost != nil }
 
-func curveColumns(p *stream.Curve) []column {
-	at := func(i int) *stream.CurvePoint { return &p.Points[i] }
+func curveColumns(curve *stream.Curve) []column {
+	at := func(i int) *stream.CurvePoint { return &curve.Points[i] }
 	columns := []column{
 		{name: "k", title: ">k", value: func(i int) int { return at(i).K }},
 		{name: "name", title: "feature", value: func(i int) string { return at(i).Name }, text: func(i int) string { return screen.QuoteName(at(i).Name) }},
@@ -31,14 +31,14 @@ func curveColumns(p *stream.Curve) []column {
 		{name: "error", title: ">error", value: func(i int) stream.Number { return at(i).Error }},
 		{name: "explained", title: ">explained", value: func(i int) stream.Number { return at(i).Explained }, text: func(i int) string { return percentText(at(i).Explained) }},
 	}
-	if len(p.Points) > 0 && at(0).Least != nil {
+	if len(curve.Points) > 0 && at(0).Least != nil {
 		columns = append(columns, column{title: ">by the best directions", text: func(i int) string { return percentText(1 - *at(i).Least) }})
 	}
-	if hasGroups(p) {
+	if hasGroups(curve) {
 		columns[1].title = "group or feature"
 		columns = append(columns, membersColumn(func(i int) []string { return at(i).Features() }))
 	}
-	if hasCosts(p) {
+	if hasCosts(curve) {
 		columns = append(columns,
 			column{name: "cost", title: ">cost", value: func(i int) stream.Number { return *at(i).Cost }},
 			column{name: "total_cost", title: ">together", value: func(i int) stream.Number { return *at(i).Total }})

@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// WriteDetails writes the reports on all features of s as Parquet, with their ranks and scores.
+// WriteDetails writes the reports of s on all features, chosen or not, as Parquet, with their ranks and scores.
 func WriteDetails(w io.Writer, s *stream.Selection) error {
 	n := len(s.Columns)
 	ranks, scores, places := make([]int, n), make([]stream.Number, n), make(map[string]int, n)

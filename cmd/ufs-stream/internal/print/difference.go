@@ -13,9 +13,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// WriteDifference writes d for people, or as JSON.
+// WriteDifference writes d, the changes between two selections, for people or as JSON.
 func WriteDifference(w io.Writer, d *ufs.Difference, o Options) error {
-	return output{encode: encoderOf(d), page: func(w *screen.Page) { printDifference(w, d) }}.writeTo(w, o)
+	return output{encode: jsonEncoderOf(d), page: func(w *screen.Page) { printDifference(w, d) }}.writeTo(w, o)
 }
 
 func printDifference(w *screen.Page, d *ufs.Difference) {

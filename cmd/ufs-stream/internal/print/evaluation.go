@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// WriteEvaluation writes e as tables, JSON or CSV.
+// WriteEvaluation writes e, the quality of judged selections, as tables, JSON or CSV.
 func WriteEvaluation(w io.Writer, e *stream.Evaluation, o Options) error {
 	all := make([]*stream.Evaluated, len(e.Results))
 	for i := range all {
@@ -180,7 +180,7 @@ func resultTitle(t *stream.Evaluated) string {
 	return t.Name
 }
 
-// spreadPercent writes a spread as "60.1 ± 1.2".
+// spreadPercent writes the mean and the standard deviation of a spread in percent, as "60.1 ± 1.2".
 func spreadPercent(s *stream.Spread) string {
 	if s == nil {
 		return "-"

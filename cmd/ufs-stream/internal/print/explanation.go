@@ -13,9 +13,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// WriteExplanation writes x for people, or as JSON.
+// WriteExplanation writes x, why columns were chosen or not, for people or as JSON.
 func WriteExplanation(w io.Writer, x *ufs.Explanation, o Options) error {
-	return output{encode: encoderOf(x), page: func(w *screen.Page) { printExplanation(w, x, o) }}.writeTo(w, o)
+	return output{encode: jsonEncoderOf(x), page: func(w *screen.Page) { printExplanation(w, x, o) }}.writeTo(w, o)
 }
 
 func printExplanation(w *screen.Page, x *ufs.Explanation, o Options) {

@@ -13,9 +13,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// WriteForecast writes f for people, or as JSON.
+// WriteForecast writes f, the steps and cost of a selection, for people or as JSON.
 func WriteForecast(w io.Writer, f *ufs.Forecast, o Options) error {
-	return output{encode: encoderOf(f), page: func(w *screen.Page) { printForecast(w, f) }}.writeTo(w, o)
+	return output{encode: jsonEncoderOf(f), page: func(w *screen.Page) { printForecast(w, f) }}.writeTo(w, o)
 }
 
 // DescribePlan describes a plan file that was written, and the round of profiles that it asks for.

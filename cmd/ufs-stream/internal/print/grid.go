@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// secondWeightFlag returns the flag of the weight that g varies in addition to alpha, or "".
+// secondWeightFlag returns the flag of the method's weight that g varies in addition to alpha, or "".
 func secondWeightFlag(g *stream.Grid) string {
 	for _, t := range g.Settings {
 		if t.Beta != nil {
@@ -20,7 +20,7 @@ func secondWeightFlag(g *stream.Grid) string {
 	return "gamma"
 }
 
-// WriteGrid writes g as a table, JSON, CSV or Parquet.
+// WriteGrid writes g, a selection for each setting of the method, as a table, JSON, CSV or Parquet.
 func WriteGrid(w io.Writer, g *stream.Grid, o Options) error {
 	return output{g.Encode, func(w *screen.Page) { printGrid(w, g) }, gridColumns(g), len(g.Settings)}.writeTo(w, o)
 }
@@ -37,7 +37,7 @@ func gridColumns(g *stream.Grid) []column {
 		{name: "agreement", title: ">agreement", value: func(i int) stream.Number { return at(i).Agreement }},
 		{name: "recommended", value: func(i int) bool { return i == g.Recommended }},
 		{
-			name: "selected", title: "first " + unitOfGrid(g),
+			name: "selected", title: "first " + groupsOrFeatures(g),
 			value: func(i int) string { return strings.Join(at(i).Selected, " ") },
 			text: func(i int) string {
 				return strings.Join(screen.QuoteNames(at(i).Selected[:min(3, len(at(i).Selected))]), " ") + " …"
@@ -50,7 +50,7 @@ func gridColumns(g *stream.Grid) []column {
 	return columns
 }
 
-func unitOfGrid(g *stream.Grid) string {
+func groupsOrFeatures(g *stream.Grid) string {
 	if g.Members != nil {
 		return "groups or features"
 	}
@@ -61,7 +61,7 @@ func printGrid(w *screen.Page, g *stream.Grid) {
 	n := len(g.Settings)
 	w.Printf("%s: %s (scale %v, %s features, %s rows, seed %d)\n", g.Method, CountNoun(n, "setting"), g.Options["scale"],
 		humanize.Comma(int64(g.Features)), humanize.Comma(g.RowsUsed), g.Seed)
-	w.Printf("agreement: of the first %d %s with those of the neighbouring settings\n\n", g.K, unitOfGrid(g))
+	w.Printf("agreement: of the first %d %s with those of the neighbouring settings\n\n", g.K, groupsOrFeatures(g))
 	printColumns(w, gridColumns(g), n)
 	if g.Recommended < 0 {
 		w.Printf("\nno setting is recommended: %s\n", g.Why)
@@ -71,7 +71,7 @@ func printGrid(w *screen.Page, g *stream.Grid) {
 	printTransfer(w, g.Transfer)
 }
 
-// settingFlags returns the flags with which the verb select uses the setting t.
+// settingFlags returns the flags with which the verb select uses t, a setting of the method's weights.
 func settingFlags(t stream.GridSetting) string {
 	if t.Flags != "" {
 		return t.Flags

@@ -16,9 +16,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// WriteInspection writes s as a table, JSON or CSV.
+// WriteInspection writes s, the list of the columns of an input, as a table, JSON or CSV.
 func WriteInspection(w io.Writer, s *ufs.Inspection, o Options) error {
-	return output{encoderOf(s), func(w *screen.Page) { printInspection(w, s, o) }, inspectionColumns(s.Columns, s.Scanned), len(s.Columns)}.writeTo(w, o)
+	return output{jsonEncoderOf(s), func(w *screen.Page) { printInspection(w, s, o) }, inspectionColumns(s.Columns, s.Scanned), len(s.Columns)}.writeTo(w, o)
 }
 
 func printInspection(w *screen.Page, s *ufs.Inspection, o Options) {

@@ -72,6 +72,6 @@ func (r output) writeTo(w io.Writer, o Options) error {
 	return WritePage(w, r.page)
 }
 
-func encoderOf(v any) func(io.Writer) error {
+func jsonEncoderOf(v any) func(io.Writer) error {
 	return func(w io.Writer) error { return WriteJSON(w, v) }
 }

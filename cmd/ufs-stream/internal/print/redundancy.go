@@ -12,10 +12,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// WriteRedundancy writes r for people, as JSON, or as CSV with a row for each column, ordered by cluster.
+// WriteRedundancy writes r, the columns that are alike, for people, as JSON, or as CSV with a row per column, by
+// cluster.
 func WriteRedundancy(w io.Writer, r *ufs.Redundant, o Options) error {
 	columns, rows := redundancyColumns(r)
-	return output{encoderOf(r), func(w *screen.Page) { printRedundancy(w, r, o) }, columns, rows}.writeTo(w, o)
+	return output{jsonEncoderOf(r), func(w *screen.Page) { printRedundancy(w, r, o) }, columns, rows}.writeTo(w, o)
 }
 
 // alikeRow is a column of the data in a cluster.
@@ -132,7 +133,7 @@ func printDuplicates(w *screen.Page, r *ufs.Redundant, o Options) {
 			w.Printf(" %s of %s\n", more, screen.QuoteName(d.Name))
 		}
 	}
-	printNotShown(w, o, len(r.Duplicates))
+	printCountNotShown(w, o, len(r.Duplicates))
 }
 
 func printCombinations(w *screen.Page, r *ufs.Redundant, o Options) {
@@ -143,14 +144,14 @@ func printCombinations(w *screen.Page, r *ufs.Redundant, o Options) {
 	for _, l := range r.Combinations[:o.limitList(len(r.Combinations), maxListLines)] {
 		w.Printf("  %s\n", equationText(l))
 	}
-	printNotShown(w, o, len(r.Combinations))
+	printCountNotShown(w, o, len(r.Combinations))
 	if r.Longer > 0 {
 		w.Printf("  and %s by more than 20 others each\n", CountNoun(r.Longer, "column"))
 	}
 }
 
-func printNotShown(w *screen.Page, o Options, n int) {
-	if left := n - o.limitList(n, maxListLines); left > 0 {
+func printCountNotShown(w *screen.Page, o Options, listLength int) {
+	if left := listLength - o.limitList(listLength, maxListLines); left > 0 {
 		w.Printf("  and %d more; -v lists them\n", left)
 	}
 }

@@ -105,8 +105,8 @@ func printTransfer(w *screen.Page, t *stream.Transfer) {
 	w.Printf("\n%s from object stores\n", TransferText(*t))
 }
 
-// DescribeCosts describes the passes, the time and the memory of a run, and the busy time of the threads in each part of the
-// work. Zeros are left out.
+// DescribeCosts describes the passes, time and memory of a run, and the threads' busy time in each part of it, except
+// zeros.
 func DescribeCosts(passes int, t stream.Timing, m stream.Memory) (lines []string) {
 	count := ""
 	switch passes {

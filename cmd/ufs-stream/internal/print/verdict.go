@@ -12,9 +12,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// WriteVerdict writes v for people, or as JSON.
+// WriteVerdict writes v, whether a selection still serves new data, for people or as JSON.
 func WriteVerdict(w io.Writer, v *ufs.Verdict, o Options) error {
-	return output{encode: encoderOf(v), page: func(w *screen.Page) { printVerdict(w, v, o) }}.writeTo(w, o)
+	return output{encode: jsonEncoderOf(v), page: func(w *screen.Page) { printVerdict(w, v, o) }}.writeTo(w, o)
 }
 
 func printVerdict(w *screen.Page, v *ufs.Verdict, o Options) {

@@ -87,11 +87,11 @@ func (t *passClock) setPhase(p ufs.Progress) {
 	t.rows, t.bytes, t.fetched = t.meter.Rows.Load(), t.meter.Bytes.Load(), t.meter.Transfer()
 }
 
-func (t *passClock) takeSnapshot(event string) Snapshot {
+func (t *passClock) takeSnapshot(eventName string) Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := Snapshot{
-		Event: event, What: t.pass.What, Pass: t.pass.Pass, Passes: t.pass.Passes, Most: t.pass.Most, Total: t.pass.Rows, ETA: -1,
+		Event: eventName, What: t.pass.What, Pass: t.pass.Pass, Passes: t.pass.Passes, Most: t.pass.Most, Total: t.pass.Rows, ETA: -1,
 		Rows: t.meter.Rows.Load() - t.rows, Bytes: t.meter.Bytes.Load() - t.bytes, Elapsed: time.Since(t.begin).Seconds(),
 		Transfer: t.meter.Transfer().Since(t.fetched),
 	}
@@ -103,7 +103,7 @@ func (t *passClock) takeSnapshot(event string) Snapshot {
 		s.Rate = float64(s.Rows) / s.Elapsed
 	}
 	switch {
-	case event == "progress" && s.Total > 0 && s.Rows >= s.Total: // all rows are read, and the pass still processes some of them
+	case eventName == "progress" && s.Total > 0 && s.Rows >= s.Total: // all rows are read, and the pass still processes some of them
 		s.What += ": finishing"
 		s.Total = -1
 	case s.Rate > 0 && s.Total >= s.Rows:
@@ -112,9 +112,9 @@ func (t *passClock) takeSnapshot(event string) Snapshot {
 	return s
 }
 
-// NewReporter returns a function that receives the phases of a run and shows its progress on w, which it reads from the
-// meter. mode is one of [Modes]. A phase is shown from its first report until its report with Done. The call with Done ends all goroutines
-// before it returns.
+// NewReporter returns a function that receives the phases of a run and shows its progress on w, with the counts of the
+// meter. mode is one of [Modes]. A phase is shown from its first report until its report with Done, which ends all
+// goroutines.
 func NewReporter(w io.Writer, mode string, m *stream.Meter) func(ufs.Progress) {
 	var show progressPrinter
 	var clock *passClock
