@@ -45,8 +45,8 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 	return s.toGraph(plain.columns, float64(m)), nil
 }
 
-// AmongThin does the same as Among for points of d features that are given as lists of nonzero coordinates. Its cost
-// grows with the number of features that two points share, and it stores C by columns.
+// AmongThin returns the graph whose rows and anchors are the same points, as Among does, for points given as lists of
+// nonzero coordinates. Its cost grows with the number of features that two points share, and it stores C by columns.
 func AmongThin(p *stream.CSR, d int, opt Options) (*Graph, error) {
 	points, m := compressedRows(p, d), len(p.RowPtr)-1
 	s := &Statistics{opt: opt.withDefaults(), m: m, k: opt.withDefaults().Neighbors, delta: make([]float64, m), zz: make([]float64, m*m), work: new(scratch)}

@@ -87,7 +87,7 @@ func randomThin(rows []sampledRow, std *gram.Standardizer) (*Anchors, error) {
 	points := kernel.Compressed{Cols: a.D}
 	f := newThinFrame(&a.frame, &a.mapper)
 	for i := range rows {
-		f.mapRowTo(&points, rows[i].entries.index, rows[i].entries.value)
+		f.appendMappedRow(&points, rows[i].entries.index, rows[i].entries.value)
 	}
 	a.M, a.Points, a.Thin = len(rows), nil, &stream.CSR{RowPtr: make([]int, len(rows)+1), Index: points.Index, Value: points.Value}
 	for i, start := range points.Starts {
@@ -98,8 +98,8 @@ func randomThin(rows []sampledRow, std *gram.Standardizer) (*Anchors, error) {
 
 func (a *Anchors) isThin() bool { return a.Thin != nil }
 
-func (a *Anchors) thinRow(i int) ([]int32, []float64) {
-	from, to := a.Thin.RowPtr[i], a.Thin.RowPtr[i+1]
+func (a *Anchors) thinRow(row int) ([]int32, []float64) {
+	from, to := a.Thin.RowPtr[row], a.Thin.RowPtr[row+1]
 	return a.Thin.Index[from:to], a.Thin.Value[from:to]
 }
 
@@ -174,15 +174,15 @@ func FromSource(ctx context.Context, src stream.Source, limit int, std *gram.Sta
 	return a, a.checkAndDigest(std)
 }
 
-func newAnchors(m int, std *gram.Standardizer) *Anchors {
-	a := &Anchors{M: m, D: len(std.Columns), frame: newFrame(std)}
+func newAnchors(count int, std *gram.Standardizer) *Anchors {
+	a := &Anchors{M: count, D: len(std.Columns), frame: newFrame(std)}
 	a.mapper = newFrameMapper(std, &a.frame)
-	a.Points = room.MakeSlice[float64](m * a.D)
+	a.Points = room.MakeSlice[float64](count * a.D)
 	return a
 }
 
-func (a *Anchors) setPoints(at int, x kernel.Matrix[float64]) {
-	kernel.Copy(kernel.RowMajor(a.Points[at*a.D:], x.Rows, a.D, a.D), x)
+func (a *Anchors) setPoints(first int, points kernel.Matrix[float64]) {
+	kernel.Copy(kernel.RowMajor(a.Points[first*a.D:], points.Rows, a.D, a.D), points)
 }
 
 // checkAndDigest computes the digest. It fails if squared distances from rows to the anchors may overflow.

@@ -42,7 +42,7 @@ func ColumnsBytes(m, d, neighbors int, entries int64) int64 {
 	return min(8*int64(m)*int64(d), listBytes*int64(max(neighbors, minListNeighbors))*entries) + featureBytes*int64(d) + 8*int64(m)
 }
 
-// newColumns allocates memory. entries has the number of entries of each feature in the rows that will be added.
+// newColumns returns empty Columns. entries has the number of entries of each feature in the rows that will be added.
 func newColumns(m, neighbors int, entries []int64) *Columns {
 	d := len(entries)
 	c := &Columns{M: m, D: d, Mean: make([]float64, d), starts: make([]int, d), ends: make([]int, d), fullNumber: make([]int32, d)}
@@ -65,9 +65,9 @@ func (c *Columns) Bytes() int64 {
 	return listBytes*int64(len(c.anchorOf)) + 8*int64(len(c.dense)) + featureBytes*int64(c.D) + 8*int64(c.M)
 }
 
-func (c *Columns) endOfList(j int) int {
-	if j+1 < c.D {
-		return c.starts[j+1]
+func (c *Columns) listEnd(feature int) int {
+	if feature+1 < c.D {
+		return c.starts[feature+1]
 	}
 	return len(c.anchorOf)
 }
@@ -93,7 +93,7 @@ func (c *Columns) addRows(workers int, z kernel.Sparse, x *kernel.Compressed) (b
 					continue
 				}
 				end := c.ends[k]
-				if end+z.Count > c.endOfList(int(k)) {
+				if end+z.Count > c.listEnd(int(k)) {
 					full[worker] = true
 					return
 				}
@@ -107,21 +107,21 @@ func (c *Columns) addRows(workers int, z kernel.Sparse, x *kernel.Compressed) (b
 	return busy, !slices.Contains(full, true)
 }
 
-// encodeOrDecode passes the lists to v, and then the columns stored in full. It must be called before finishColumns.
-func (c *Columns) encodeOrDecode(v *words.Visitor) {
+// encodeOrDecode passes the lists, then the columns stored in full, to visitor. It must precede finishColumns.
+func (c *Columns) encodeOrDecode(visitor *words.Visitor) {
 	for j := range c.D {
 		from := c.starts[j]
-		n := v.Length("entries of a column", c.ends[j]-from, c.endOfList(j)-from)
-		if v.Err() != nil {
+		n := visitor.Length("entries of a column", c.ends[j]-from, c.listEnd(j)-from)
+		if visitor.Err() != nil {
 			return
 		}
-		if v.Reads() {
+		if visitor.Reads() {
 			c.ends[j] = from + n
 		}
-		words.Counts(v, "anchor", c.anchorOf[from:][:n], c.M-1)
-		v.Floats(c.value[from:][:n])
+		words.Counts(visitor, "anchor", c.anchorOf[from:][:n], c.M-1)
+		visitor.Floats(c.value[from:][:n])
 	}
-	v.Floats(c.dense)
+	visitor.Floats(c.dense)
 }
 
 // finishColumns turns the stored ZᵀX into C. delta is the diagonal of Δ, and weight is the total weight of the rows. In

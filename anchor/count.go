@@ -31,13 +31,13 @@ func Count(requested int, rows int64, neighbors int) (int, error) {
 	return m, nil
 }
 
-func checkAnchorCount(m, neighbors int) error {
+func checkAnchorCount(anchorCount, neighbors int) error {
 	if neighbors < 1 {
 		return stream.Usagef("{neighbors} %d is not positive", neighbors)
 	}
-	if m <= neighbors {
+	if anchorCount <= neighbors {
 		return stream.Usagef("%d anchors are too few for {neighbors} %d: weights need the distance of one more, so at least %d",
-			m, neighbors, neighbors+1)
+			anchorCount, neighbors, neighbors+1)
 	}
 	return nil
 }

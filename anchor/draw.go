@@ -76,9 +76,9 @@ func (s *Sampler) Merge(o *Sampler) error {
 	return nil
 }
 
-func (s *Sampler) checkMergedMemory(o *Sampler) error {
-	both := Sampler{d: s.d, opt: s.opt, entryBytes: s.entryBytes + o.entryBytes}
-	return both.checkMemoryLimit(min(len(s.rows)+len(o.rows), s.opt.Rows, o.opt.Rows))
+func (s *Sampler) checkMergedMemory(other *Sampler) error {
+	both := Sampler{d: s.d, opt: s.opt, entryBytes: s.entryBytes + other.entryBytes}
+	return both.checkMemoryLimit(min(len(s.rows)+len(other.rows), s.opt.Rows, other.opt.Rows))
 }
 
 // MergedBytes bounds the memory, as [SamplerBytes] does, that s will need after o is merged into it. o may be nil.
@@ -93,7 +93,7 @@ func (s *Sampler) MergedBytes(o *Sampler) int64 {
 	return SamplerBytes(rows, s.d)
 }
 
-// SetLimit changes SamplerOptions.Limit for all later calls.
+// SetLimit changes SamplerOptions.Limit, the number of bytes that s may hold, for all later calls.
 func (s *Sampler) SetLimit(limit int64) {
 	s.opt.Limit = SamplerOptions{Limit: limit}.withDefaults().Limit
 }
@@ -132,8 +132,8 @@ func ShortSample(rows, want int64, seed uint64) error {
 		rows, want, seed)
 }
 
-func (s *Sampler) columnReader(m int) func([]float64, int) {
-	rows := s.sortedRows()[:m]
+func (s *Sampler) columnReader(rowCount int) func([]float64, int) {
+	rows := s.sortedRows()[:rowCount]
 	return func(dst []float64, j int) {
 		for i := range rows {
 			dst[i] = rows[i].values[j]

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Magic words of the binary forms; the last character is the version.
+// Magic words, with which the binary forms begin. The last character is the version of the form.
 const (
 	samplerMagic    = "ufssamp1"
 	thinMagic       = "ufsthin1"
@@ -47,112 +47,112 @@ func (s *Statistics) ReadFrom(r io.Reader) (int64, error) {
 	return words.ReplaceState(s, r, (*Statistics).encodeOrDecode)
 }
 
-func (s *Statistics) encodeOrDecode(v *words.Visitor, old *Statistics) {
-	version := s.visitVersion(v, old.opt.Entries != nil)
-	words.Count(v, "number of anchors", &s.m, maxRows)
-	words.Count(v, "number of neighbours", &s.k, s.m)
-	d := v.Length("number of columns", len(s.frame.columns), maxColumns)
-	words.Count(v, "rows", &s.Rows, words.MostRows)
-	v.Bytes(s.digest[:])
+func (s *Statistics) encodeOrDecode(visitor *words.Visitor, replaced *Statistics) {
+	version := s.visitMagicOfVersion(visitor, replaced.opt.Entries != nil)
+	words.Count(visitor, "number of anchors", &s.m, maxRows)
+	words.Count(visitor, "number of neighbours", &s.k, s.m)
+	d := visitor.Length("number of columns", len(s.frame.columns), maxColumns)
+	words.Count(visitor, "rows", &s.Rows, words.MostRows)
+	visitor.Bytes(s.digest[:])
 	if s.k < 1 || s.k >= s.m {
-		v.Fail("%d neighbours of %d anchors", s.k, s.m)
+		visitor.Fail("%d neighbours of %d anchors", s.k, s.m)
 	}
 	if version != untrustedMagic {
-		s.trust.encodeOrDecode(v, d)
+		s.trust.encodeOrDecode(visitor, d)
 	}
-	s.frame.encodeOrDecode(v, d)
-	if v.Reads() && v.Err() == nil {
-		v.Stop(old.checkSameAnchors(s))
-		s.opt, s.anchors, s.work, s.weights = old.opt, old.anchors, old.work, old.weights
+	s.frame.encodeOrDecode(visitor, d)
+	if visitor.Reads() && visitor.Err() == nil {
+		visitor.Stop(replaced.checkSameAnchors(s))
+		s.opt, s.anchors, s.work, s.weights = replaced.opt, replaced.anchors, replaced.work, replaced.weights
 		s.opt.Neighbors = s.k
-		if s.trust == (Trust{}) && old.anchors != nil { // the anchors are the same, and so is the trust
-			s.trust = old.trust
+		if s.trust == (Trust{}) && replaced.anchors != nil { // the anchors are the same, and so is the trust
+			s.trust = replaced.trust
 		}
 	}
 	// The diagonal Δ comes before the matrices. Once all of Δ could be read, the sizes D and m cannot be just numbers of a
 	// damaged head.
-	v.Expect(s.m)
+	visitor.Expect(s.m)
 	delta := s.delta
-	words.VisitElements(v, &delta, s.m, func(_ int, x *float64) {
-		if v.Float(x); !(*x >= 0 && *x <= float64(s.Rows)*(1+0x1p-20)) {
-			v.Fail("weights of %g in %d rows", *x, s.Rows)
+	words.VisitElements(visitor, &delta, s.m, func(_ int, x *float64) {
+		if visitor.Float(x); !(*x >= 0 && *x <= float64(s.Rows)*(1+0x1p-20)) {
+			visitor.Fail("weights of %g in %d rows", *x, s.Rows)
 		}
 	})
-	if v.Reads() && v.Err() == nil {
-		v.Stop(s.allocateSums())
+	if visitor.Reads() && visitor.Err() == nil {
+		visitor.Stop(s.allocateSums())
 		copy(s.delta, delta)
 	}
-	if v.Err() != nil {
+	if visitor.Err() != nil {
 		return
 	}
 	if s.columns != nil {
-		s.columns.encodeOrDecode(v)
+		s.columns.encodeOrDecode(visitor)
 	}
-	v.Floats(s.zx)
-	v.UpperTriangle(s.zz, s.m)
+	visitor.Floats(s.zx)
+	visitor.UpperTriangle(s.zz, s.m)
 }
 
-func (s *Statistics) visitVersion(v *words.Visitor, thin bool) string {
+func (s *Statistics) visitMagicOfVersion(visitor *words.Visitor, isThin bool) string {
 	letters := []byte(statisticsMagic)
-	if thin {
+	if isThin {
 		copy(letters, thinMagic)
 	}
-	v.Bytes(letters)
+	visitor.Bytes(letters)
 	switch version := string(letters); {
 	case version != thinMagic && version != statisticsMagic && version != untrustedMagic:
-		v.Fail("no anchor statistics")
-	case thin != (version == thinMagic):
-		v.Fail("ZᵀX is stored in another form")
+		visitor.Fail("no anchor statistics")
+	case isThin != (version == thinMagic):
+		visitor.Fail("ZᵀX is stored in another form")
 	}
 	return string(letters)
 }
 
-func (t *Trust) encodeOrDecode(v *words.Visitor, d int) {
-	words.Count(v, "number of features chosen", &t.Features, d)
-	v.FloatFields(&t.Value, &t.Chance)
-	words.Count(v, "number of features chosen first", &t.Few, d)
-	v.FloatFields(&t.FewValue, &t.FewChance)
+func (t *Trust) encodeOrDecode(visitor *words.Visitor, maxFeatures int) {
+	words.Count(visitor, "number of features chosen", &t.Features, maxFeatures)
+	visitor.FloatFields(&t.Value, &t.Chance)
+	words.Count(visitor, "number of features chosen first", &t.Few, maxFeatures)
+	visitor.FloatFields(&t.FewValue, &t.FewChance)
 	if t.Few > t.Features || (t.Few == 0) != (t.Features == 0) || t.Features == 0 && *t != (Trust{}) {
-		v.Fail("trust in %d features, the first %d of them", t.Features, t.Few)
+		visitor.Fail("trust in %d features, the first %d of them", t.Features, t.Few)
 	}
 	for _, x := range []float64{t.Value, t.Chance, t.FewValue, t.FewChance} {
 		if !isShare(x) {
-			v.Fail("an alignment of %g", x)
+			visitor.Fail("an alignment of %g", x)
 		}
 	}
 }
 
 func isShare(x float64) bool { return x >= 0 && x <= 1 && !math.Signbit(x) }
 
-func (f *frame) encodeOrDecode(v *words.Visitor, d int) {
-	v.Expect(4 * d)
-	words.VisitElements(v, &f.columns, d, func(k int, j *int) {
-		words.Count(v, "column", j, maxColumns-1)
+func (f *frame) encodeOrDecode(visitor *words.Visitor, d int) {
+	visitor.Expect(4 * d)
+	words.VisitElements(visitor, &f.columns, d, func(k int, j *int) {
+		words.Count(visitor, "column", j, maxColumns-1)
 		if k > 0 && *j <= f.columns[k-1] {
-			v.Fail("columns do not ascend")
+			visitor.Fail("columns do not ascend")
 		}
-		if v.Reads() {
+		if visitor.Reads() {
 			f.center, f.factor, f.fill = append(f.center, 0), append(f.factor, 0), append(f.fill, 0)
 		}
 		center, factor, fill := &f.center[k], &f.factor[k], &f.fill[k]
-		v.FloatFields(center, factor, fill)
+		visitor.FloatFields(center, factor, fill)
 		if !isFinite(*center) || !isFinite(*factor) || !isFinite(*fill) || !(*factor > 0) {
-			v.Fail("column %d has centre %g, factor %g, fill %g", *j, *center, *factor, *fill)
+			visitor.Fail("column %d has centre %g, factor %g, fill %g", *j, *center, *factor, *fill)
 		}
 	})
 }
 
-func (s *Statistics) checkSameAnchors(got *Statistics) error {
+func (s *Statistics) checkSameAnchors(read *Statistics) error {
 	if s.anchors == nil {
 		return nil
 	}
 	const remedy = "the input or the options have changed since"
-	if why := s.anchors.difference(&got.frame); why != "" {
+	if why := s.anchors.difference(&read.frame); why != "" {
 		return stream.Usagef("statistics of other scaling (%s): %s", why, remedy)
 	}
-	if s.anchors.M != got.m || s.anchors.Digest != got.digest || s.k != got.k {
+	if s.anchors.M != read.m || s.anchors.Digest != read.digest || s.k != read.k {
 		return stream.Usagef("statistics of other anchors or neighbours (%d, %d nearest; want %d, %d): %s",
-			got.m, got.k, s.anchors.M, s.k, remedy)
+			read.m, read.k, s.anchors.M, s.k, remedy)
 	}
 	return nil
 }

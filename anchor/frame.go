@@ -54,7 +54,7 @@ func (f *frame) difference(o *frame) string {
 	return ""
 }
 
-// runColumns is the number of consecutive columns that a worker maps at a time.
+// runColumns is the number of consecutive columns that a worker maps into a frame at a time.
 const runColumns = 16
 
 // frameMapper maps rows into a frame.

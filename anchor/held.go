@@ -28,7 +28,7 @@ func (g *Graph) knownPartRoot() (up kernel.Matrix[float64], q int) {
 	return up, q
 }
 
-// writeKnownPart writes the q numbers of each listed feature in up·C (see knownPartRoot) to a row of dst.
+// writeKnownPart writes the column of up·C of each listed feature to a row of dst. up is from knownPartRoot.
 func (g *Graph) writeKnownPart(team *kernel.Team, up kernel.Matrix[float64], list []int, dst kernel.Matrix[float64]) {
 	c := kernel.RowMajor(make([]float64, len(list)*g.M), len(list), g.M, g.M)
 	for a, j := range list {
@@ -151,7 +151,7 @@ func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 func HeldBytes(m, k, rows int) int64 {
 	held := int64(gram.SketchHeld(rows))
 	rank, width := int64(gram.SketchRows(rows))-held+int64(m), held+int64(m)
-	return 8*(int64(m)*int64(m)+sketchBlock*(2*int64(m)+width+int64(k)+2)+int64(k)*(rank+width)) + kernel.TeamBytes(m, sketchBlock) + buffers
+	return 8*(int64(m)*int64(m)+sketchBlock*(2*int64(m)+width+int64(k)+2)+int64(k)*(rank+width)) + kernel.TeamBytes(m, sketchBlock) + bufferBytes
 }
 
 // EstimateBytes bounds the memory of Estimate for d features and m anchors, in addition to the Graph without G and two
@@ -166,5 +166,5 @@ func EstimateBytes(m, d, rows int) (peak, stays int64) {
 	if rank > 2*r {
 		peak += 8 * rank * int64(d)
 	}
-	return peak + kernel.TeamBytes(m, d) + kernel.TeamBytes(m, int(r)) + buffers, stays
+	return peak + kernel.TeamBytes(m, d) + kernel.TeamBytes(m, int(r)) + bufferBytes, stays
 }

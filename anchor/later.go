@@ -15,9 +15,9 @@ import (
 // a panel of consecutive features at a time.
 
 const (
-	// panelColumns is the number of features in a panel.
+	// panelColumns is the number of features in a panel, i.e. of columns that are in memory at a time.
 	panelColumns = 256
-	// wideColumns is the smallest number of features for which Among uses these functions too.
+	// wideColumns is the smallest number of features for which Among computes distances in panels too.
 	wideColumns = 1 << 14
 )
 
@@ -25,21 +25,21 @@ const (
 // is n×h, and its first column has the index `from`.
 type columnPanels func(visit func(from int, x kernel.Matrix[float64]))
 
-func factorPanels(g *gram.Matrix, threads int) columnPanels {
+func factorPanels(factor *gram.Matrix, threads int) columnPanels {
 	return func(visit func(int, kernel.Matrix[float64])) {
-		g.Panels(threads, func(first, count int, features []float64) {
+		factor.Panels(threads, func(first, count int, features []float64) {
 			for from := 0; from < count; from += panelColumns {
 				h := min(panelColumns, count-from)
-				visit(first+from, kernel.RowMajor(features[from*g.Rank:], h, g.Rank, g.Rank).Trans())
+				visit(first+from, kernel.RowMajor(features[from*factor.Rank:], h, factor.Rank, factor.Rank).Trans())
 			}
 		})
 	}
 }
 
-func rowPanels(x kernel.Matrix[float64]) columnPanels {
+func rowPanels(rows kernel.Matrix[float64]) columnPanels {
 	return func(visit func(int, kernel.Matrix[float64])) {
-		for from := 0; from < x.Cols; from += panelColumns {
-			visit(from, x.Sub(0, from, x.Rows, min(panelColumns, x.Cols-from)))
+		for from := 0; from < rows.Cols; from += panelColumns {
+			visit(from, rows.Sub(0, from, rows.Rows, min(panelColumns, rows.Cols-from)))
 		}
 	}
 }
@@ -70,7 +70,7 @@ func sumFactorRows(s *Statistics, g *gram.Gram, indices []int) error {
 	s.anchors, s.work, points.Data = nil, nil, nil
 	if !s.opt.NoCross {
 		s.zx = room.MakeSlice[float64](m * d)
-		team, z := kernel.NewTeam(s.opt.Threads), s.rows.asSparseMatrix(m)
+		team, z := kernel.NewTeam(s.opt.Threads), s.rows.toSparseMatrix(m)
 		rows(func(from int, x kernel.Matrix[float64]) {
 			kernel.SparseGemm(team, z, x, kernel.RowMajor(s.zx, m, d, d).Sub(0, from, m, x.Cols))
 		})
@@ -81,8 +81,8 @@ func sumFactorRows(s *Statistics, g *gram.Gram, indices []int) error {
 	return nil
 }
 
-func (z RowWeights) asSparseMatrix(m int) kernel.Sparse {
-	return kernel.Sparse{Rows: z.Rows, Cols: m, Count: z.Count, Index: z.Index, Value: z.Value}
+func (z RowWeights) toSparseMatrix(anchorCount int) kernel.Sparse {
+	return kernel.Sparse{Rows: z.Rows, Cols: anchorCount, Count: z.Count, Index: z.Index, Value: z.Value}
 }
 
 // findWeights computes the weights of n rows on the points, and adds them to the sums Δ and ZᵀZ of s, in
@@ -149,7 +149,7 @@ func findWeights(s *Statistics, rows columnPanels, n int, points kernel.Matrix[f
 		return stream.Dataf("", "the squared distance of row %d from the anchors overflows; scale the columns", i)
 	}
 	s.Rows = int64(n)
-	s.addWeightSums(s.rows.asSparseMatrix(m))
+	s.addSumsOfWeights(s.rows.toSparseMatrix(m))
 	return nil
 }
 
@@ -161,7 +161,7 @@ type pointShifter struct {
 	shiftedColumns []float64
 }
 
-// shiftColumns computes h columns, beginning with the given one, and calls visit with the shifted columns p of each
+// shiftColumns computes h columns, beginning with column `from`, and calls visit with the shifted columns p of each
 // point j.
 func (s *pointShifter) shiftColumns(from, h int, visit func(j int, p []float64)) {
 	shift := s.shift[from:][:h]
@@ -177,12 +177,12 @@ func (s *pointShifter) shiftColumns(from, h int, visit func(j int, p []float64))
 	})
 }
 
-func (s *pointShifter) pointColumns(j int) []float64 {
-	return s.shiftedColumns[j*panelColumns:][:panelColumns]
+func (s *pointShifter) pointColumns(point int) []float64 {
+	return s.shiftedColumns[point*panelColumns:][:panelColumns]
 }
 
-func paddedLength(n int) int {
-	return (n + kernel.SquaresBlock - 1) / kernel.SquaresBlock * kernel.SquaresBlock
+func paddedLength(length int) int {
+	return (length + kernel.SquaresBlock - 1) / kernel.SquaresBlock * kernel.SquaresBlock
 }
 
 // scaledProducts returns xᵀp of all rows x and points p in float32. Before the product each row is scaled to length 1,
@@ -236,9 +236,9 @@ func toFloat32(y kernel.Matrix[float32], x kernel.Matrix[float64], factors []flo
 	}
 }
 
-func eachRowRange(threads, n int, visit func(at, to int)) {
+func eachRowRange(threads, rowCount int, visitRange func(at, to int)) {
 	const run = 32
-	kernel.Each(threads, (n+run-1)/run, func(t int) { visit(t*run, min((t+1)*run, n)) })
+	kernel.Each(threads, (rowCount+run-1)/run, func(t int) { visitRange(t*run, min((t+1)*run, rowCount)) })
 }
 
 // candidate is a point that may be among the nearest of a row.
@@ -284,13 +284,13 @@ func selectNearest(list []candidate, count int) (index []int32, distance []float
 	return index, distance
 }
 
-// LaterBytes bounds the memory of Statistics with Options.Later, for m anchors, d features and n rows. It includes the
-// anchors and the resulting graph.
+// LaterBytes bounds the memory of Statistics with Options.Later, whose n rows come from a factor, for m anchors and d
+// features. It includes the anchors and the resulting graph.
 func LaterBytes(m, d, n, neighbors int) int64 {
 	return 8*int64(m)*int64(d) + searchBytes(m, d, n, neighbors)
 }
 
-// searchBytes is a part of LaterBytes: it leaves out the anchors and C.
+// searchBytes bounds the memory of findWeights: LaterBytes without the anchors and C.
 func searchBytes(m, d, n, neighbors int) int64 {
-	return 8*int64(m)*int64(m+1) + 12*int64(n)*int64(neighbors) + 8*int64(n)*int64(3*m+panelColumns+40) + 12*panelColumns*int64(m) + frameBytes*int64(d) + buffers
+	return 8*int64(m)*int64(m+1) + 12*int64(n)*int64(neighbors) + 8*int64(n)*int64(3*m+panelColumns+40) + 12*panelColumns*int64(m) + frameBytes*int64(d) + bufferBytes
 }

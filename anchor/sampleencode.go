@@ -26,45 +26,45 @@ func (s *Sampler) ReadFrom(r io.Reader) (int64, error) {
 	return words.ReplaceState(s, r, (*Sampler).encodeOrDecode)
 }
 
-func (s *Sampler) encodeOrDecode(v *words.Visitor, old *Sampler) {
-	opt, rows := old.opt, s.sortedRows()
+func (s *Sampler) encodeOrDecode(visitor *words.Visitor, replaced *Sampler) {
+	opt, rows := replaced.opt, s.sortedRows()
 	magic := samplerMagic
 	if opt.Entries {
 		magic = entriesMagic
 	}
-	v.Magic(magic, "sample of rows")
-	d := v.Length("number of columns", s.d, maxColumns)
-	if old.d > 0 && d != old.d {
-		v.Fail("%d columns, want %d", d, old.d)
+	visitor.Magic(magic, "sample of rows")
+	d := visitor.Length("number of columns", s.d, maxColumns)
+	if replaced.d > 0 && d != replaced.d {
+		visitor.Fail("%d columns, want %d", d, replaced.d)
 	}
-	v.Word(&opt.Seed)
-	words.Count(v, "rows to keep", &opt.Rows, maxRows)
-	n := v.Length("rows", len(rows), opt.Rows)
+	visitor.Word(&opt.Seed)
+	words.Count(visitor, "rows to keep", &opt.Rows, maxRows)
+	n := visitor.Length("rows", len(rows), opt.Rows)
 	if opt.Rows == 0 {
-		v.Fail("a sample that keeps no rows")
+		visitor.Fail("a sample that keeps no rows")
 	}
-	if v.Reads() && v.Err() == nil {
+	if visitor.Reads() && visitor.Err() == nil {
 		s.d, s.opt = d, opt
-		v.Stop(s.checkMemoryLimit(n))
+		visitor.Stop(s.checkMemoryLimit(n))
 	}
-	words.VisitElements(v, &rows, n, func(i int, row *sampledRow) {
-		words.Count(v, "position", &row.position, math.MaxInt64)
+	words.VisitElements(visitor, &rows, n, func(i int, row *sampledRow) {
+		words.Count(visitor, "position", &row.position, math.MaxInt64)
 		if opt.Entries {
-			row.entries.encodeOrDecode(v, d)
+			row.entries.encodeOrDecode(visitor, d)
 		} else {
-			visitValues(v, &row.values, d)
+			visitValues(visitor, &row.values, d)
 		}
-		if !v.Reads() || v.Err() != nil {
+		if !visitor.Reads() || visitor.Err() != nil {
 			return
 		}
-		row.chunkRow, row.start, row.key = noChunkRow, s.groupStart(row.position), s.rowKey(row.position)
+		row.chunkRow, row.start, row.key = noChunkRow, s.groupStart(row.position), s.hashRow(row.position)
 		if i > 0 && compareRows(rows[i-1], *row) > 0 {
-			v.Fail("rows are not in the order of their keys")
+			visitor.Fail("rows are not in the order of their keys")
 		}
 		s.entryBytes += row.entries.heldBytes()
-		v.Stop(s.checkMemoryLimit(i + 1))
+		visitor.Stop(s.checkMemoryLimit(i + 1))
 	})
-	if v.Reads() {
+	if visitor.Reads() {
 		slices.Reverse(rows) // descending keys are a heap
 		s.rows = rows
 	}
@@ -80,9 +80,9 @@ func visitValues(v *words.Visitor, values *[]float64, n int) {
 	})
 }
 
-func (e *rowEntries) encodeOrDecode(v *words.Visitor, d int) {
-	n := v.Length("entries", len(e.index), d)
-	v.Expect(2 * n)
-	words.VisitElements(v, &e.index, n, func(_ int, j *int32) { words.Count(v, "column", j, d-1) })
-	visitValues(v, &e.value, n)
+func (e *rowEntries) encodeOrDecode(visitor *words.Visitor, d int) {
+	n := visitor.Length("entries", len(e.index), d)
+	visitor.Expect(2 * n)
+	words.VisitElements(visitor, &e.index, n, func(_ int, j *int32) { words.Count(visitor, "column", j, d-1) })
+	visitValues(visitor, &e.value, n)
 }

@@ -35,7 +35,7 @@ func (o SamplerOptions) withDefaults() SamplerOptions {
 	return o
 }
 
-// defaultLimit is 2 GiB, as in gram.Options.
+// defaultLimit is the number of bytes that a Sampler or Statistics may hold by default: 2 GiB, as in gram.Options.
 const defaultLimit = 2 << 30
 
 // Sampler keeps the rows of a table whose global positions have the lowest hashes, unscaled. This is a random sample
@@ -83,11 +83,11 @@ func (h *keyHeap) Push(x any)        { *h = append(*h, x.(sampledRow)) }
 func (h *keyHeap) Pop() any          { panic("anchor: rows are replaced, never popped") }
 
 // SamplerBytes bounds the memory of a Sampler of the given rows and columns, including buffers for encoding.
-func SamplerBytes(rows, d int) int64 { return sampleBytes(rows, d) + buffers }
+func SamplerBytes(rows, d int) int64 { return sampleBytes(rows, d) + bufferBytes }
 
 // EntriesBytes bounds the memory of a Sampler that keeps the given numbers of sparse rows and of entries.
 func EntriesBytes(rows int, entries int64) int64 {
-	return int64(rows)*128 + 2*(4+8)*entries + buffers // twice, because rows reuse the memory of longer rows
+	return int64(rows)*128 + 2*(4+8)*entries + bufferBytes // twice, because rows reuse the memory of longer rows
 }
 
 func sampleBytes(rows, d int) int64 {
@@ -97,8 +97,8 @@ func sampleBytes(rows, d int) int64 {
 	return int64(rows) * (8*int64(d) + 128) // a row's head, twice while the heap grows
 }
 
-// buffers bounds the memory of encoding, decoding and bookkeeping, in addition to matrices and rows.
-const buffers = 256 << 10
+// bufferBytes bounds the memory of encoding, decoding and bookkeeping, in addition to matrices and rows.
+const bufferBytes = 256 << 10
 
 // NewSampler returns an empty sample of d columns. It allocates nothing.
 func NewSampler(d int, opt SamplerOptions) *Sampler { return &Sampler{d: d, opt: opt.withDefaults()} }
@@ -130,7 +130,7 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 	}
 	anyTaken := false
 	for i := 0; left > 0; i++ {
-		r := sampledRow{key: s.rowKey(c.Position(i)), position: c.Position(i), chunkRow: i}
+		r := sampledRow{key: s.hashRow(c.Position(i)), position: c.Position(i), chunkRow: i}
 		if r.key > s.maxKey() {
 			continue
 		}
@@ -158,7 +158,7 @@ func (s *Sampler) Add(c *stream.Chunk) error {
 	return s.checkMemoryLimit(len(s.rows))
 }
 
-func (s *Sampler) rowKey(position int64) uint64 { return splitmix.Hash(s.opt.Seed, uint64(position)) }
+func (s *Sampler) hashRow(position int64) uint64 { return splitmix.Hash(s.opt.Seed, uint64(position)) }
 
 func (s *Sampler) maxKey() uint64 {
 	if s.opt.Bound == 0 {
@@ -167,16 +167,16 @@ func (s *Sampler) maxKey() uint64 {
 	return s.opt.Bound
 }
 
-func (s *Sampler) countBelowBound(c *stream.Chunk) (n int) {
+func (s *Sampler) countBelowBound(c *stream.Chunk) (count int) {
 	if s.opt.Bound == 0 {
 		return c.Rows
 	}
 	for i := range c.Rows {
-		if s.rowKey(c.Position(i)) <= s.opt.Bound {
-			n++
+		if s.hashRow(c.Position(i)) <= s.opt.Bound {
+			count++
 		}
 	}
-	return n
+	return count
 }
 
 func (s *Sampler) groupStart(position int64) int64 {
@@ -190,13 +190,13 @@ func (s *Sampler) groupStart(position int64) int64 {
 	return s.opt.Starts[at-1]
 }
 
-func (s *Sampler) checkMemoryLimit(rows int) error {
-	need := SamplerBytes(rows, s.d)
+func (s *Sampler) checkMemoryLimit(rowCount int) error {
+	need := SamplerBytes(rowCount, s.d)
 	if s.opt.Entries {
-		need = EntriesBytes(rows, 0) + s.entryBytes
+		need = EntriesBytes(rowCount, 0) + s.entryBytes
 	}
 	if need > s.opt.Limit {
-		return &stream.MemoryError{What: fmt.Sprintf("a sample of %d rows of %d columns", rows, s.d),
+		return &stream.MemoryError{What: fmt.Sprintf("a sample of %d rows of %d columns", rowCount, s.d),
 			Need: need, Limit: s.opt.Limit}
 	}
 	return nil
@@ -264,7 +264,7 @@ func (s *Sampler) Put(r SampledRow) error {
 	if err := s.checkMemoryLimit(len(s.rows) + 1); err != nil {
 		return err
 	}
-	heap.Push(&s.rows, sampledRow{key: s.rowKey(r.Position), position: r.Position, start: r.Start, values: r.Values, chunkRow: noChunkRow})
+	heap.Push(&s.rows, sampledRow{key: s.hashRow(r.Position), position: r.Position, start: r.Start, values: r.Values, chunkRow: noChunkRow})
 	return nil
 }
 

@@ -68,7 +68,7 @@ type Statistics struct {
 
 	anchors   *Anchors // nil if unknown: no rows can be added
 	work      *scratch // empty until rows arrive
-	brokenErr error
+	brokenErr error    // set if a call of Add or Graph has left the sums unusable; Add then returns it
 }
 
 // scratch is the memory for a block of rows.
@@ -169,10 +169,10 @@ func Bytes(m, d, neighbors, threads int) int64 {
 		return math.MaxInt64
 	}
 	threads = kernel.NewTeam(threads).Threads()
-	rows := blockRows(d, threads)
+	rows := rowsPerBlock(d, threads)
 	block := int64(rows+blockPad)*8*int64(d) + int64(rows)*int64(24*neighbors+16)
 	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(threads, m, d) + block +
-		kernel.SparseBytes(threads, rows, m, neighbors) + frameBytes*int64(d) + buffers
+		kernel.SparseBytes(threads, rows, m, neighbors) + frameBytes*int64(d) + bufferBytes
 }
 
 // ThinBytes bounds the memory of Statistics that keep C by its columns (see Options.Entries), including the m thin
@@ -185,7 +185,7 @@ func ThinBytes(m, d, neighbors, threads int, coordinates, entries int64) int64 {
 	block := int64(maxCoordinates + d)
 	return 8*int64(m)*int64(m+1) + ColumnsBytes(m, d, neighbors, entries) + 12*coordinates +
 		thinSearchBytes(m, d, int(coordinates), neighbors+1, threads) + 12*(block+block/2) +
-		maxBlockRows*int64(24*neighbors+16) + frameBytes*int64(d) + buffers
+		maxBlockRows*int64(24*neighbors+16) + frameBytes*int64(d) + bufferBytes
 }
 
 const (
@@ -202,8 +202,8 @@ const (
 	frameBytes = 128
 )
 
-func blockRows(d, threads int) int {
-	return threads * min(max(blockBytes/8/max(d, 1), minBlockRows), maxBlockRows)
+func rowsPerBlock(features, threads int) int {
+	return threads * min(max(blockBytes/8/max(features, 1), minBlockRows), maxBlockRows)
 }
 
 // Add adds the rows of c. To find the nearest anchors it makes 2·rows·m·D operations on bytes or in float32 (see
@@ -256,7 +256,7 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 // newScratch returns scratch for dense rows, or for sparse rows if the anchors are thin.
 func (s *Statistics) newScratch(sparse bool) scratch {
 	team := kernel.NewTeam(s.opt.Threads)
-	d, rows := len(s.frame.columns), blockRows(len(s.frame.columns), team.Threads())
+	d, rows := len(s.frame.columns), rowsPerBlock(len(s.frame.columns), team.Threads())
 	if sparse {
 		var y kernel.Compressed
 		ok := s.anchors.isThin()
@@ -316,7 +316,7 @@ func (s *Statistics) addPoints(rows int) int {
 	kernel.Each(min(2, w.team.Threads()), 2, func(i int) { // one worker adds Δ and ZᵀZ while the others begin with ZᵀX
 		if i == 0 {
 			start := time.Now()
-			s.addWeightSums(z)
+			s.addSumsOfWeights(z)
 			ownTime += time.Since(start)
 			return
 		}
@@ -326,9 +326,9 @@ func (s *Statistics) addPoints(rows int) int {
 	return -1
 }
 
-func (s *Statistics) addWeightSums(z kernel.Sparse) {
-	for e := 0; e < z.Rows*z.Count; e += z.Count {
-		index, value := z.Index[e:e+z.Count], z.Value[e:e+z.Count]
+func (s *Statistics) addSumsOfWeights(weights kernel.Sparse) {
+	for e := 0; e < weights.Rows*weights.Count; e += weights.Count {
+		index, value := weights.Index[e:e+weights.Count], weights.Value[e:e+weights.Count]
 		for a, i := range index {
 			v := value[a]
 			s.delta[i] += v

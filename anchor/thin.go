@@ -42,29 +42,29 @@ func newThinFrame(f *frame, p *frameMapper) *thinFrame {
 	return t
 }
 
-func (t *thinFrame) mapRowTo(to *kernel.Compressed, index []int32, value []float64) {
+func (t *thinFrame) appendMappedRow(points *kernel.Compressed, columns []int32, values []float64) {
 	next := 0 // index in common
-	for e, j := range index {
+	for e, j := range columns {
 		k := t.featureOf[j] - 1
 		if k < 0 {
 			continue
 		}
 		for ; next < len(t.common) && t.common[next] < k; next++ {
-			to.AddEntry(int(t.common[next]), t.absent[next])
+			points.AddEntry(int(t.common[next]), t.absent[next])
 		}
 		if next < len(t.common) && t.common[next] == k {
 			next++
 		}
-		x := value[e]
+		x := values[e]
 		if x != x {
 			x = t.std.Fill[k]
 		}
-		to.AddEntry(int(k), (x-t.std.Shift[k])*t.std.Factor[k])
+		points.AddEntry(int(k), (x-t.std.Shift[k])*t.std.Factor[k])
 	}
 	for ; next < len(t.common); next++ {
-		to.AddEntry(int(t.common[next]), t.absent[next])
+		points.AddEntry(int(t.common[next]), t.absent[next])
 	}
-	to.EndRow()
+	points.EndRow()
 }
 
 // thinSearch finds the nearest thin anchors of sparse rows. It has a list of anchors for each feature. So xᵀy of a row
@@ -122,9 +122,9 @@ func compressedPoints(points []float64, m, d int) (kernel.Compressed, bool) {
 	return out, true
 }
 
-func compressedRows(c *stream.CSR, d int) kernel.Compressed {
-	out := kernel.Compressed{Rows: len(c.RowPtr) - 1, Cols: d, Starts: make([]int32, len(c.RowPtr)), Index: c.Index, Value: c.Value}
-	for i, start := range c.RowPtr {
+func compressedRows(sparse *stream.CSR, columns int) kernel.Compressed {
+	out := kernel.Compressed{Rows: len(sparse.RowPtr) - 1, Cols: columns, Starts: make([]int32, len(sparse.RowPtr)), Index: sparse.Index, Value: sparse.Value}
+	for i, start := range sparse.RowPtr {
 		out.Starts[i] = int32(start)
 	}
 	return out
@@ -174,7 +174,7 @@ func (t *thinSearch) mapRowsIntoFrame(f *thinFrame, c *stream.Chunk, from, maxRo
 	i := from
 	for ; i < min(from+maxRows, c.Rows) && (i == from || len(t.rows.Index) < t.blockCoordinates); i++ {
 		lo, hi := c.Sparse.RowPtr[i], c.Sparse.RowPtr[i+1]
-		f.mapRowTo(&t.rows, c.Sparse.Index[lo:hi], c.Sparse.Value[lo:hi])
+		f.appendMappedRow(&t.rows, c.Sparse.Index[lo:hi], c.Sparse.Value[lo:hi])
 	}
 	return i - from
 }
@@ -231,27 +231,27 @@ func (t *thinSearch) findNearest(w *thinScratch, i int, index []int32, distance 
 	}
 }
 
-func insertSorted(list []float64, v float64, limit int) []float64 {
-	if len(list) < limit {
-		list = append(list, v)
+func insertSorted(list []float64, value float64, maxLength int) []float64 {
+	if len(list) < maxLength {
+		list = append(list, value)
 	}
 	q := len(list) - 1
-	for ; q > 0 && v < list[q-1]; q-- {
+	for ; q > 0 && value < list[q-1]; q-- {
 		list[q] = list[q-1]
 	}
-	list[q] = v
+	list[q] = value
 	return list
 }
 
-func (t *thinSearch) squaredDistance(features []int32, value []float64, j int) float64 {
+func (t *thinSearch) squaredDistance(features []int32, values []float64, anchor int) float64 {
 	sum := 0.0
-	yFeatures, y := t.byAnchor.Row(j)
+	yFeatures, y := t.byAnchor.Row(anchor)
 	q := 0
 	for e, k := range features {
 		for ; q < len(yFeatures) && yFeatures[q] < k; q++ {
 			sum += y[q] * y[q]
 		}
-		x := value[e]
+		x := values[e]
 		if q < len(yFeatures) && yFeatures[q] == k {
 			x -= y[q]
 			q++
@@ -300,7 +300,7 @@ func (s *Statistics) addThinRows(rows int) (overflowing int, err error) {
 		return i, nil
 	}
 	z := kernel.Sparse{Rows: rows, Cols: s.m, Count: s.k, Index: w.index, Value: w.weight}
-	s.addWeightSums(z)
+	s.addSumsOfWeights(z)
 	busy = time.Since(start)
 	if s.columns != nil {
 		more, ok := s.columns.addRows(workers, z, &t.rows)
@@ -314,11 +314,11 @@ func (s *Statistics) addThinRows(rows int) (overflowing int, err error) {
 	return -1, err
 }
 
-func (s *Statistics) addThinProducts(rows int) (busy time.Duration) {
+func (s *Statistics) addThinProducts(rowCount int) (busy time.Duration) {
 	w, t := s.work, s.work.thin
 	start := time.Now()
 	t.weightRows.Reset()
-	for i := range rows {
+	for i := range rowCount {
 		for e := i * s.k; e < (i+1)*s.k; e++ {
 			t.weightRows.AddEntry(int(w.index[e]), w.weight[e])
 		}
@@ -338,6 +338,6 @@ func (s *Statistics) addThinProducts(rows int) (busy time.Duration) {
 	})
 }
 
-func errOverflow(c *stream.Chunk, i int) error {
-	return stream.Dataf("", "the squared distance of the row at position %d from the anchors overflows; scale the columns", c.Position(i))
+func errOverflow(c *stream.Chunk, row int) error {
+	return stream.Dataf("", "the squared distance of the row at position %d from the anchors overflows; scale the columns", c.Position(row))
 }

@@ -30,15 +30,15 @@ type bounds struct {
 // maxGroups limits bounds to 256 bytes a row, as much as 64 columns of the narrow copy of the rows (see store).
 const maxGroups = 64
 
-func newBounds(n, c int) *bounds {
-	width := (c + maxGroups - 1) / maxGroups
-	b := &bounds{width: width, count: (c + width - 1) / width}
-	b.own, b.others, b.groups = make([]float32, n), make([]float32, n), make([]float32, n*b.count)
-	b.path, b.groupPath = make([]float32, c), make([]float32, b.count)
+func newBounds(rowCount, centerCount int) *bounds {
+	width := (centerCount + maxGroups - 1) / maxGroups
+	b := &bounds{width: width, count: (centerCount + width - 1) / width}
+	b.own, b.others, b.groups = make([]float32, rowCount), make([]float32, rowCount), make([]float32, rowCount*b.count)
+	b.path, b.groupPath = make([]float32, centerCount), make([]float32, b.count)
 	return b
 }
 
-func (b *bounds) reset() {
+func (b *bounds) resetBounds() {
 	clear(b.path)
 	clear(b.groupPath)
 	b.longestPath = 0
@@ -46,19 +46,19 @@ func (b *bounds) reset() {
 
 const (
 	safeMore = 1 + 0x1p-20 // raises upper bounds
-	safeLess = 1 - 0x1p-20
+	safeLess = 1 - 0x1p-20 // lowers lower bounds
 )
 
-func (b *bounds) recordMoves(steps []float64) {
+func (b *bounds) addMovesToPaths(distances []float64) {
 	up := func(v float64) float32 { return float32(v * safeMore) }
 	longest := 0.0
 	for g := range b.groupPath {
 		inGroup := 0.0
-		for j := g * b.width; j < min((g+1)*b.width, len(steps)); j++ {
-			if steps[j] > 0 {
-				b.path[j] = up(float64(b.path[j]) + steps[j])
+		for j := g * b.width; j < min((g+1)*b.width, len(distances)); j++ {
+			if distances[j] > 0 {
+				b.path[j] = up(float64(b.path[j]) + distances[j])
 			}
-			inGroup = max(inGroup, steps[j])
+			inGroup = max(inGroup, distances[j])
 		}
 		if inGroup > 0 {
 			b.groupPath[g] = up(float64(b.groupPath[g]) + inGroup)
@@ -70,19 +70,19 @@ func (b *bounds) recordMoves(steps []float64) {
 	}
 }
 
-func (b *bounds) isStillNearest(i int, cluster int32) bool {
-	own := b.own[i] + b.path[cluster]
-	if own < b.others[i]-b.longestPath {
+func (b *bounds) isOwnCenterStillNearest(row int, cluster int32) bool {
+	own := b.own[row] + b.path[cluster]
+	if own < b.others[row]-b.longestPath {
 		return true
 	}
 	least, paths := float32(math.MaxFloat32), b.groupPath
-	for g, v := range b.groups[i*b.count:][:len(paths)] {
+	for g, v := range b.groups[row*b.count:][:len(paths)] {
 		if v -= paths[g]; v < least {
 			least = v
 		}
 	}
 	if own < least {
-		b.others[i] = lowerBound(least, b.longestPath)
+		b.others[row] = lowerBound(least, b.longestPath)
 		return true
 	}
 	return false
@@ -108,4 +108,4 @@ func (b *bounds) setRow(i int, cluster int32, square, slack, own, other float32,
 	}
 }
 
-func sqrtPositive(v float32) float32 { return float32(math.Sqrt(float64(max(v, 0)))) }
+func sqrtPositive(square float32) float32 { return float32(math.Sqrt(float64(max(square, 0)))) }

@@ -34,7 +34,7 @@ func newDescent(t *store, team *kernel.Team, workers []*worker, centers matrix, 
 		labels: make([]int32, t.n), sizes: make([]int64, centers.Rows)}
 	if old != nil {
 		d.bounds, d.sums, d.squares = old.bounds, old.sums, old.squares
-		d.bounds.reset()
+		d.bounds.resetBounds()
 		clear(d.sums)
 	} else {
 		d.bounds, d.sums = newBounds(t.n, centers.Rows), make([]float64, centers.Rows*t.k)
@@ -54,21 +54,21 @@ func (d *descent) assignRows() bool {
 		w.groupLeast = make([]float32, d.bounds.count)
 	}
 	tasks := (d.store.n + taskRows - 1) / taskRows
-	shareTasks(d.workers, tasks, func(w *worker, task int) {
+	runTasksOnWorkers(d.workers, tasks, func(w *worker, task int) {
 		for i := task * taskRows; i < min((task+1)*taskRows, d.store.n); i++ {
-			if !fresh && d.bounds.isStillNearest(i, d.labels[i]) {
+			if !fresh && d.bounds.isOwnCenterStillNearest(i, d.labels[i]) {
 				continue
 			}
 			if w.batch = append(w.batch, int32(i)); len(w.batch) == batchRows {
-				d.reassignBatch(w, s)
+				d.reassignRowsOfBatch(w, s)
 			}
 		}
 	})
-	kernel.Each(len(d.workers), len(d.workers), func(i int) { d.reassignBatch(d.workers[i], s) })
-	return d.applyMoves()
+	kernel.Each(len(d.workers), len(d.workers), func(i int) { d.reassignRowsOfBatch(d.workers[i], s) })
+	return d.applyMovesOfRows()
 }
 
-func (d *descent) reassignBatch(w *worker, s *screen) {
+func (d *descent) reassignRowsOfBatch(w *worker, s *screen) {
 	if len(w.batch) == 0 {
 		return
 	}
@@ -114,8 +114,8 @@ func (d *descent) reassignBatch(w *worker, s *screen) {
 	w.batch = w.batch[:0]
 }
 
-// iterate does the same as [runLloyd], over the store. The inertia and the trace of the result are estimates. The
-// second result bounds their error.
+// iterate moves the centres by Lloyd's iteration until it converges, as [runLloyd] does, but over the rows of the
+// store. The inertia and the trace of the result are estimates. The second result bounds their error.
 func (d *descent) iterate(ctx context.Context, opt Options) (*Result, float64, error) {
 	r := &Result{}
 	var before matrix
@@ -154,7 +154,7 @@ func (d *descent) iterate(ctx context.Context, opt Options) (*Result, float64, e
 		for j := range steps {
 			steps[j] = d.store.scale * math.Sqrt(squaredDistance(next.Data[j*d.store.k:][:d.store.k], d.centers.Data[j*d.store.k:][:d.store.k]))
 		}
-		d.bounds.recordMoves(steps)
+		d.bounds.addMovesToPaths(steps)
 		before, d.centers = d.centers, next
 	}
 }
@@ -183,7 +183,8 @@ func (d *descent) labelsBeforeMoves() []int32 {
 	return labels
 }
 
-// nextCenters does the same as [Pass.nextCenters]. If a cluster is empty, it makes a [Pass] over all rows.
+// nextCenters returns the means of the clusters as new centres, with the other results of [Pass.nextCenters]. If a
+// cluster is empty, it makes a [Pass] over all rows.
 func (d *descent) nextCenters(opt Options) (matrix, bool, int, error) {
 	for _, n := range d.sizes {
 		if n == 0 {

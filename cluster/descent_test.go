@@ -87,7 +87,7 @@ func TestBoundsHold(t *testing.T) {
 			kept := 0
 			for step := range 12 {
 				for i, l := range d.labels {
-					if step > 0 && d.bounds.isStillNearest(i, l) {
+					if step > 0 && d.bounds.isOwnCenterStillNearest(i, l) {
 						kept++
 					}
 				}
@@ -127,7 +127,7 @@ func TestBoundsHold(t *testing.T) {
 					}
 					moves[j] = math.Sqrt(square)
 				}
-				d.bounds.recordMoves(moves)
+				d.bounds.addMovesToPaths(moves)
 				d.centers = next
 			}
 			if c == 5 && name == "doubles" && kept < 500 {

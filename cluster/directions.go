@@ -6,6 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
+// rowNormalizer scales rows to length 1, for spherical k-means.
 type rowNormalizer struct {
 	team   *kernel.Team
 	data   []float64 // rows×k, column by column
@@ -13,11 +14,11 @@ type rowNormalizer struct {
 	isZero []bool // whether each row of the last call is all zeros
 }
 
-func newRowNormalizer(team *kernel.Team, rows, k int) *rowNormalizer {
-	return &rowNormalizer{team: team, data: make([]float64, rows*k), rows: rows, isZero: make([]bool, rows)}
+func newRowNormalizer(team *kernel.Team, rows, columns int) *rowNormalizer {
+	return &rowNormalizer{team: team, data: make([]float64, rows*columns), rows: rows, isZero: make([]bool, rows)}
 }
 
-// stripe is the number of consecutive rows that a worker scales together.
+// stripe is the number of consecutive rows that a worker scales to length 1 together.
 const stripe = 64
 
 // normalizeRows returns the rows of x scaled to length 1. x has at most d.rows rows. The result is valid until the next

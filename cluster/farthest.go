@@ -10,7 +10,7 @@ import (
 // cluster is empty at first, and rarely one later.
 const maxSpares = 16
 
-// farRow is a row far from its centre.
+// farRow is a copy of a row that is far from the centre of its cluster.
 type farRow struct {
 	row      []float64
 	distance float64
@@ -47,9 +47,9 @@ func (f *farthestRows) offerFarRow(x matrix, i int, cluster int32, distance floa
 	f.rows = slices.Insert(f.rows, at, farRow{row, distance, cluster})
 }
 
-func (f *farthestRows) takeFarthest(size []float64) (farRow, bool) {
+func (f *farthestRows) takeFarthestRow(clusterSizes []float64) (farRow, bool) {
 	for i, r := range f.rows {
-		if size[r.cluster] > 1 {
+		if clusterSizes[r.cluster] > 1 {
 			f.rows = slices.Delete(f.rows, i, i+1)
 			return r, true
 		}

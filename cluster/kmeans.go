@@ -107,12 +107,12 @@ func isBetter(a, b *Result) bool {
 	return a.Inertia < b.Inertia || (a.Inertia == b.Inertia && a.Restart < b.Restart)
 }
 
-// plainRestart is a restart by passes over all rows. It uses the store t and its workers, which may be nil, only to
-// choose the first centres.
+// plainRestart returns the clustering of one restart of k-means, by passes over all rows. It uses the store t and its
+// workers, which may be nil, only to choose the first centres.
 func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, workers []*worker, opt Options, number int) (*Result, error) {
 	var unit *rowNormalizer
 	if opt.Spherical {
-		unit = newRowNormalizer(team, blockRows(team, x.Cols), x.Cols)
+		unit = newRowNormalizer(team, rowsPerBlock(team, x.Cols), x.Cols)
 	}
 	centers, err := seedCenters(ctx, team, x, unit, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(number)))
 	if err != nil {
@@ -133,7 +133,7 @@ func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, wo
 // first centres of KMeans it makes the same steps to the last bit, and its Trace is exact. Errors are the errors of
 // KMeans, with the number of the row in its pass, or errors of rows.
 func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, opt Options) (*Result, error) {
-	faults := opt.commonFaults()
+	faults := opt.faultsOfIteration()
 	if centers.Rows < 1 || centers.Cols < 1 {
 		faults.Addf("there are %d centres in %d columns", centers.Rows, centers.Cols)
 	}
@@ -170,14 +170,14 @@ func Refine(ctx context.Context, rows iter.Seq2[Matrix, error], centers Matrix, 
 	})
 }
 
-func runLloyd(ctx context.Context, team *kernel.Team, centers matrix, opt Options, read func(*Pass) error) (*Result, error) {
+func runLloyd(ctx context.Context, team *kernel.Team, centers matrix, opt Options, addAllRows func(*Pass) error) (*Result, error) {
 	p := newPass(team, centers, opt.Spherical)
 	r := &Result{}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := read(p); err != nil {
+		if err := addAllRows(p); err != nil {
 			return nil, err
 		}
 		if p.Inertia-p.Inertia != 0 {

@@ -52,7 +52,7 @@ func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 		team := kernel.NewTeam(1)
 		var unit *rowNormalizer
 		if spherical {
-			unit = newRowNormalizer(team, blockRows(team, x.Cols), x.Cols)
+			unit = newRowNormalizer(team, rowsPerBlock(team, x.Cols), x.Cols)
 		}
 		start := must.Get(seedCenters(t.Context(), team, x, unit, nil, nil, 8, rand.NewPCG(4, 0)))(t)
 		r, err := runLloyd(t.Context(), team, start, opt.withDefaults(), func(p *Pass) error {

@@ -45,7 +45,7 @@ func Bytes(n, k, clusters, restarts int) int64 {
 
 // Validate returns one *stream.UsageError with every fault of o for KMeans of the given numbers of rows and columns.
 func (o Options) Validate(rows, cols int) error {
-	faults := o.commonFaults()
+	faults := o.faultsOfIteration()
 	if cols < 1 {
 		faults.Addf("there are no columns to cluster by")
 	}
@@ -61,7 +61,7 @@ func (o Options) Validate(rows, cols int) error {
 	return faults.Err("")
 }
 
-func (o Options) commonFaults() (faults stream.Faults) {
+func (o Options) faultsOfIteration() (faults stream.Faults) {
 	if o.MaxIter < 0 {
 		faults.Addf("max-iter = %d is negative", o.MaxIter)
 	}

@@ -47,8 +47,8 @@ const (
 	maxBlockRows = 1 << 12
 )
 
-// blockRows returns the number of rows of k values that a team processes together. It does not affect results.
-func blockRows(team *kernel.Team, k int) int {
+// rowsPerBlock returns the number of rows of k values that a team processes together. It does not affect results.
+func rowsPerBlock(team *kernel.Team, k int) int {
 	return team.Threads() * min(max(blockValues/max(k, 1), minBlockRows), maxBlockRows)
 }
 
@@ -60,7 +60,7 @@ func NewPass(threads int, centers Matrix, spherical bool) *Pass {
 
 func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 	c, k := centers.Rows, centers.Cols
-	rows := blockRows(team, k)
+	rows := rowsPerBlock(team, k)
 	p := &Pass{
 		team: team, sums: make([]float64, c*k),
 		far:   farthestRows{limit: min(c, maxSpares)},
@@ -162,7 +162,7 @@ func (p *Pass) nextCenters() (centers matrix, moved bool, reseeded int, err erro
 		if size[j] > 0 {
 			continue
 		}
-		if f, ok := p.far.takeFarthest(size); ok {
+		if f, ok := p.far.takeFarthestRow(size); ok {
 			kernel.Axpy(-1, f.row, p.sums[int(f.cluster)*k:][:k])
 			size[f.cluster]--
 			copy(p.sums[j*k:][:k], f.row)

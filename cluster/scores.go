@@ -48,7 +48,7 @@ func Compare[C, L comparable](clusters []C, labels []L) (Scores, error) {
 		t.a[i]++
 		t.b[j]++
 	}
-	s := Scores{ACC: t.countMatchedRows() / t.n, Purity: t.countMajorityRows() / t.n, ARI: t.adjustedRand()}
+	s := Scores{ACC: t.countMatchedRows() / t.n, Purity: t.countMajorityRows() / t.n, ARI: t.adjustedRandIndex()}
 	s.NMISqrt, s.NMIMax = t.normalizedInformation()
 	return s, nil
 }
@@ -97,7 +97,7 @@ func (t contingencyTable) countMatchedRows() (sum float64) {
 }
 
 func (t contingencyTable) normalizedInformation() (sqrt, largest float64) {
-	ha, hb := t.entropy(t.a), t.entropy(t.b)
+	ha, hb := t.entropyOfSizes(t.a), t.entropyOfSizes(t.b)
 	if len(t.a) == 1 && len(t.b) == 1 {
 		return 1, 1
 	}
@@ -117,14 +117,14 @@ func (t contingencyTable) normalizedInformation() (sqrt, largest float64) {
 	return ratio(math.Sqrt(ha * hb)), ratio(max(ha, hb))
 }
 
-func (t contingencyTable) entropy(sizes []float64) (h float64) {
+func (t contingencyTable) entropyOfSizes(sizes []float64) (h float64) {
 	for _, v := range sizes {
 		h -= v / t.n * math.Log(v/t.n)
 	}
 	return h
 }
 
-func (t contingencyTable) adjustedRand() float64 {
+func (t contingencyTable) adjustedRandIndex() float64 {
 	pairs := func(v float64) float64 { return v * (v - 1) / 2 }
 	var both, a, b float64
 	for _, row := range t.cells {

@@ -31,7 +31,7 @@ type screen struct {
 }
 
 func newScreen(t *store, centers matrix) *screen {
-	c, k, long := centers.Rows, centers.Cols, t.paddedLength()
+	c, k, long := centers.Rows, centers.Cols, t.paddedRowLength()
 	s := &screen{store: t, c: c, points: make([]float64, c*long), narrow: make([]float32, c*t.stride), halfSquares: make([]float32, c)}
 	shifted := make([]float64, k)
 	for j := range c {
@@ -51,9 +51,9 @@ func newScreen(t *store, centers matrix) *screen {
 	return s
 }
 
-func (s *screen) paddedCenter(j int) []float64 {
-	long := s.store.paddedLength()
-	return s.points[j*long:][:long]
+func (s *screen) paddedCenter(center int) []float64 {
+	long := s.store.paddedRowLength()
+	return s.points[center*long:][:long]
 }
 
 // slack bounds the error of ‖x‖² + 2v for a row x with square = ‖x‖² and the float32 value v of any centre.
@@ -84,10 +84,10 @@ type worker struct {
 }
 
 func newWorker(t *store) *worker {
-	return &worker{team: kernel.NewTeam(1), batch: make([]int32, 0, batchRows), row: make([]float64, t.paddedLength()), rowReader: rowGroup{from: -1}}
+	return &worker{team: kernel.NewTeam(1), batch: make([]int32, 0, batchRows), row: make([]float64, t.paddedRowLength()), rowReader: rowGroup{from: -1}}
 }
 
-func shareTasks(workers []*worker, tasks int, body func(w *worker, task int)) {
+func runTasksOnWorkers(workers []*worker, tasks int, body func(w *worker, task int)) {
 	var next atomic.Int64
 	kernel.Each(len(workers), min(len(workers), tasks), func(number int) {
 		for task := int(next.Add(1)) - 1; task < tasks; task = int(next.Add(1)) - 1 {

@@ -34,12 +34,12 @@ type seeder struct {
 	lowered     [][]float64 // for each trial, n numbers: D² of each row if that trial becomes a centre
 }
 
-func trialCount(c int) int { return 2 + int(math.Log(float64(c))) }
+func trialsPerCenter(centerCount int) int { return 2 + int(math.Log(float64(centerCount))) }
 
 // seedBytes returns the memory of seedCenters in addition to the centres: D² and its running sum for each of n rows,
 // and D² of each row for every trial.
 func seedBytes(n, k, c int) int64 {
-	return 8 * (int64(n)*int64(2+trialCount(c)) + int64(k)*int64(trialCount(c)))
+	return 8 * (int64(n)*int64(2+trialsPerCenter(c)) + int64(k)*int64(trialsPerCenter(c)))
 }
 
 // seedCenters returns c rows of x as centres, or an error that wraps ErrOverflow, ErrNoDirection or the context's
@@ -55,8 +55,8 @@ func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNorm
 		return s.centers, err
 	}
 	if c > 1 {
-		s.trials = kernel.RowMajor(make([]float64, trialCount(c)*k), trialCount(c), k, k)
-		s.lowered = make([][]float64, trialCount(c))
+		s.trials = kernel.RowMajor(make([]float64, trialsPerCenter(c)*k), trialsPerCenter(c), k, k)
+		s.lowered = make([][]float64, trialsPerCenter(c))
 		for t := range s.lowered {
 			s.lowered[t] = make([]float64, n)
 		}
@@ -74,12 +74,12 @@ func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNorm
 
 func (s *seeder) randomFraction() float64 { return float64(s.rand.Uint64()>>11) * 0x1p-53 }
 
-func (s *seeder) copyRowToPoint(points matrix, j, i int) {
-	row := s.x.Sub(i, 0, 1, s.x.Cols)
+func (s *seeder) copyRowToPoint(points matrix, point, number int) {
+	row := s.x.Sub(number, 0, 1, s.x.Cols)
 	if s.unit != nil {
 		row = s.unit.normalizeRows(row)
 	}
-	kernel.Copy(points.Sub(j, 0, 1, s.x.Cols), row)
+	kernel.Copy(points.Sub(point, 0, 1, s.x.Cols), row)
 }
 
 func (s *seeder) drawFirstCenter() error {
@@ -107,9 +107,9 @@ func (s *seeder) drawFirstCenter() error {
 	return s.updateSquareSums()
 }
 
-func (s *seeder) isZeroRow(i int) bool {
+func (s *seeder) isZeroRow(row int) bool {
 	for j := range s.x.Cols {
-		if s.x.Data[i*s.x.RowStride+j*s.x.ColStride] != 0 {
+		if s.x.Data[row*s.x.RowStride+j*s.x.ColStride] != 0 {
 			return false
 		}
 	}

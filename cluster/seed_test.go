@@ -34,7 +34,7 @@ func TestSeedsHaveTheirDistribution(t *testing.T) {
 		case p == 0:
 		case len(chosen) == 4:
 			want[10-chosen[0]-chosen[1]-chosen[2]-chosen[3]] += p
-		case len(drawn) == trialCount(4):
+		case len(drawn) == trialsPerCenter(4):
 			best, least := -1, math.Inf(1)
 			for _, i := range drawn {
 				if _, now := potential(append(slices.Clone(chosen), i)); now < least {
@@ -112,7 +112,7 @@ func TestSeedsAreTheNaiveOnes(t *testing.T) {
 			x.Data[i] = math.Round(16 * v)
 		}
 		c := 2 + 4*int(seed)
-		want := take(x, naiveSeeds(x, c, trialCount(c), rand.NewPCG(seed, 7)))
+		want := take(x, naiveSeeds(x, c, trialsPerCenter(c), rand.NewPCG(seed, 7)))
 		for _, threads := range []int{1, 3} {
 			team, st := kernel.NewTeam(threads), newStore(threads, x)
 			var workers []*worker

@@ -18,7 +18,7 @@ func (s *seeder) lowerSquares(points matrix, lowered [][]float64) {
 func (s *seeder) lowerAllSquares(points matrix, lowered [][]float64) {
 	count := points.Rows
 	near := kernel.NewNearest(s.team, points, count)
-	rows := min(blockRows(s.team, s.x.Cols), s.x.Rows)
+	rows := min(rowsPerBlock(s.team, s.x.Cols), s.x.Rows)
 	index, distance := make([]int32, rows*count), make([]float64, rows*count)
 	for at := 0; at < s.x.Rows; at += rows {
 		block := s.x.Sub(at, 0, min(rows, s.x.Rows-at), s.x.Cols)
@@ -35,12 +35,12 @@ func (s *seeder) lowerAllSquares(points matrix, lowered [][]float64) {
 	}
 }
 
-// lowerSquaresByScreening does the same as lowerAllSquares, by means of a store. It computes only distances that may be
-// below the row's current D².
+// lowerSquaresByScreening writes the same D² as lowerAllSquares. By means of a store it computes only distances that
+// may be below the row's current D².
 func (s *seeder) lowerSquaresByScreening(points matrix, lowered [][]float64) {
 	t, sc := s.store, newScreen(s.store, points)
 	tasks := (t.n + batchRows - 1) / batchRows
-	shareTasks(s.workers, tasks, func(w *worker, task int) {
+	runTasksOnWorkers(s.workers, tasks, func(w *worker, task int) {
 		w.batch = w.batch[:0]
 		for i := task * batchRows; i < min((task+1)*batchRows, t.n); i++ {
 			w.batch = append(w.batch, int32(i))
@@ -73,22 +73,23 @@ func (s *seeder) lowerSquaresByScreening(points matrix, lowered [][]float64) {
 // number of values of a column, so copying all of them costs little more than copying one.
 const groupRows = 8
 
+// rowGroup has padded copies of groupRows consecutive rows.
 type rowGroup struct {
 	from int // first row in buf; -1 at first
 	buf  []float64
 }
 
-func (g *rowGroup) paddedRow(t *store, r int) []float64 {
-	long, height := t.paddedLength(), groupRows
-	if t.hasContiguousRows() {
+func (g *rowGroup) paddedRow(st *store, row int) []float64 {
+	long, height := st.paddedRowLength(), groupRows
+	if st.hasContiguousRows() {
 		height = 1
 	}
 	if g.buf == nil {
 		g.buf = make([]float64, height*long)
 	}
-	if from := r / height * height; from != g.from {
-		t.copyPaddedRows(from, min(height, t.n-from), g.buf)
+	if from := row / height * height; from != g.from {
+		st.copyPaddedRows(from, min(height, st.n-from), g.buf)
 		g.from = from
 	}
-	return g.buf[(r-g.from)*long:][:long]
+	return g.buf[(row-g.from)*long:][:long]
 }

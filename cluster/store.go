@@ -46,7 +46,7 @@ const (
 // isDescentFaster reports whether a descent needs less CPU time than passes for c centres in k columns. We measured the
 // ratio of both times. On noise, the worst case, it was 0.3 to 0.95 for up to 60 centres. For 200 to 500 centres it was
 // 0.9 to 1.3 in 16 or 100 columns, and 0.7 to 0.9 in 800. For a move of 500 centres of mnist10k it was 0.4.
-func isDescentFaster(c, k int) bool { return c <= maxGroups || k >= 256 }
+func isDescentFaster(centers, columns int) bool { return centers <= maxGroups || columns >= 256 }
 
 // newStore returns a store of x. It returns nil if screening in float32 is impossible, because the largest magnitude of
 // the values is 0, below smallestValue or above largestValue. All values must be finite. newStore reads x three times.
@@ -56,7 +56,7 @@ func newStore(workers int, x matrix) *store {
 		shift: make([]float64, k), mean: make([]float64, k)}
 	largest, squares := make([]float64, k), make([]float64, k)
 	kernel.Each(workers, (k+storeCols-1)/storeCols, func(task int) {
-		t.surveyColumns(task*storeCols, largest, squares)
+		t.measureColumns(task*storeCols, largest, squares)
 	})
 	greatest, meanSquare, spread := 0.0, 0.0, 0.0
 	for j, v := range largest {
@@ -101,7 +101,7 @@ func newStore(workers int, x matrix) *store {
 	return t
 }
 
-func (t *store) surveyColumns(from int, largest, squares []float64) {
+func (t *store) measureColumns(from int, largest, sumsOfSquares []float64) {
 	to := min(from+storeCols, t.k)
 	var sum, square, top [storeCols]float64
 	if t.x.RowStride == 1 {
@@ -125,7 +125,7 @@ func (t *store) surveyColumns(from int, largest, squares []float64) {
 		}
 	}
 	for j := from; j < to; j++ {
-		t.mean[j], squares[j], largest[j] = sum[j-from]/float64(t.n), square[j-from], top[j-from]
+		t.mean[j], sumsOfSquares[j], largest[j] = sum[j-from]/float64(t.n), square[j-from], top[j-from]
 	}
 }
 
@@ -157,26 +157,26 @@ func (t *store) fillNarrowCopy(from int, magic []float64) (lossy, rounded bool) 
 	return lost != 0, off != 0
 }
 
-func (t *store) copyRow(i int, dst []float64) {
+func (t *store) copyRow(row int, dst []float64) {
 	if t.isLossless {
 		back := 1 / t.scale
-		for l, v := range t.narrow[i*t.stride:][:t.k] {
+		for l, v := range t.narrow[row*t.stride:][:t.k] {
 			dst[l] = float64(v) * back
 		}
 		return
 	}
-	from := t.x.Data[i*t.x.RowStride:]
+	from := t.x.Data[row*t.x.RowStride:]
 	for l := range t.k {
 		dst[l] = from[l*t.x.ColStride]
 	}
 }
 
-func (t *store) paddedLength() int {
+func (t *store) paddedRowLength() int {
 	return (t.k + kernel.SquaresBlock - 1) / kernel.SquaresBlock * kernel.SquaresBlock
 }
 
 func (t *store) copyPaddedRows(from, count int, dst []float64) {
-	long := t.paddedLength()
+	long := t.paddedRowLength()
 	if t.isLossless || t.x.ColStride == 1 {
 		for i := range count {
 			t.copyRow(from+i, dst[i*long:])
@@ -192,7 +192,7 @@ func (t *store) hasContiguousRows() bool { return t.isLossless || t.x.ColStride 
 // distancesTo writes the squared distance of every row from the centre of its cluster to squares, with the same bits
 // as [kernel.Nearest].
 func (t *store) distancesTo(workers int, centers matrix, cluster func(row int) int, squares []float64) {
-	long := t.paddedLength()
+	long := t.paddedRowLength()
 	points := make([]float64, centers.Rows*long)
 	for j := range centers.Rows {
 		copy(points[j*long:][:t.k], centers.Data[j*centers.RowStride:])

@@ -45,12 +45,12 @@ func TestStoreKnowsItsRows(t *testing.T) {
 		if st == nil {
 			continue
 		}
-		got := make([]float64, 2*st.paddedLength())
+		got := make([]float64, 2*st.paddedRowLength())
 		for i := 0; i+2 <= 900; i += 2 {
 			st.copyPaddedRows(i, 2, got)
 			for q := range 2 {
-				if !slices.Equal(got[q*st.paddedLength():][:6], row(x, i+q)) {
-					t.Fatalf("%s: row %d is %v, want %v", name, i+q, got[q*st.paddedLength():][:6], row(x, i+q))
+				if !slices.Equal(got[q*st.paddedRowLength():][:6], row(x, i+q)) {
+					t.Fatalf("%s: row %d is %v, want %v", name, i+q, got[q*st.paddedRowLength():][:6], row(x, i+q))
 				}
 			}
 		}

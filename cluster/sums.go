@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
-func (d *descent) applyMoves() bool {
+func (d *descent) applyMovesOfRows() bool {
 	k, changed := d.store.k, false
 	for _, w := range d.workers {
 		for _, m := range w.moves {
@@ -73,7 +73,7 @@ func (d *descent) moveColumns(m clusterMove, from, to int) {
 
 func (d *descent) addAllRowsToSums() {
 	c, k := d.centers.Rows, d.store.k
-	ones := make([]float64, min(blockRows(d.team, k), d.store.n))
+	ones := make([]float64, min(rowsPerBlock(d.team, k), d.store.n))
 	for i := range ones {
 		ones[i] = 1
 	}

@@ -3,17 +3,17 @@ package eufs
 import "github.com/ufs-stream/ufs-stream/internal/rows"
 
 const (
-	// laneCount is the number of accumulators of sums over rows. Each accumulator adds up the same rows for any number of
-	// workers, and at the end the accumulators are added up in order. So the bits of a sum do not depend on the number of
-	// workers. A pass uses at most laneCount workers.
+	// laneCount is the number of lanes, which are parts of a block. Each lane has an accumulator of sums over rows,
+	// which adds up the same rows for any number of workers, and at the end the accumulators are added up in order. So
+	// the bits of a sum do not depend on the number of workers. A pass uses at most laneCount workers.
 	laneCount = 16
 	// stripBytes is the largest number of bytes of a strip of rows as float64. Pass A has four matrices of this size for
 	// each worker, which together fit in a level-2 cache of 2 MiB.
 	stripBytes                 = 384 << 10
 	minStripRows, maxStripRows = 8, 256
 	stripsPerLane              = 2
-	sumCount                   = 3 // number of sums over rows that a pass computes
-	wordBytes, singleBytes     = 8, 4
+	sumCount                   = 3    // number of sums over rows that a pass computes
+	wordBytes, singleBytes     = 8, 4 // of a float64 and of a float32
 )
 
 // layout divides n rows of d features into blocks. A block is one record of each scratch file. The rows of a block are
@@ -49,12 +49,12 @@ func (l layout) rowsOfBlock(b int) int { return int(min(int64(l.block), l.n-int6
 // one number for each row: row i of E is sᵢ·w, w being the vector w that passA computes for this row.
 type rowState struct{ u, v, z, y, s []float64 }
 
-func (l layout) stateWordsPerRow() int { return 4*l.k + 1 }
+func (l layout) stateNumbersPerRow() int { return 4*l.k + 1 }
 
-func (l layout) viewState(rec []byte, h int) rowState {
-	f := rows.ViewNumbers[float64](rec)
-	hk := h * l.k
-	return rowState{f[:hk], f[hk : 2*hk], f[2*hk : 3*hk], f[3*hk : 4*hk], f[4*hk : 4*hk+h]}
+func (l layout) viewState(record []byte, rowCount int) rowState {
+	f := rows.ViewNumbers[float64](record)
+	hk := rowCount * l.k
+	return rowState{f[:hk], f[hk : 2*hk], f[2*hk : 3*hk], f[3*hk : 4*hk], f[4*hk : 4*hk+rowCount]}
 }
 
 func (s rowState) viewRows(k, from, to int) rowState {

@@ -56,8 +56,8 @@ func (m *configuredMethod) Options(o *method.Options) {
 		o.Weights(&m.alpha, "alpha", "weight of the row sparsity (default 0.5x)")
 		o.Weights(&m.beta, "beta", "weight of the graph (default 0.1, without a graph 0)")
 		m.anchors.Declare(o)
-		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", graphNames...)
-		o.Check(m.checkGraph)
+		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", namesOfGraphKinds...)
+		o.Check(m.checkGraphOptions)
 	}
 	o.Float(&m.mu, "mu", 0, "the first penalty `MU` of the iteration, which rises by 1.1 each time (default: 1, or more if the weights need it)").
 		Bound(func() bool { return m.mu > 0 && m.mu-m.mu == 0 }, "want a number above 0")
@@ -66,7 +66,7 @@ func (m *configuredMethod) Options(o *method.Options) {
 	m.stopping.Declare(o, "100", "1e-4", "changes")
 }
 
-func (m *configuredMethod) checkGraph(isSet func(string) bool) error {
+func (m *configuredMethod) checkGraphOptions(isSet func(string) bool) error {
 	anchors := isSet("anchors") || isSet("anchor-method")
 	switch {
 	case m.graph == "none" && (anchors || isSet("neighbors")):
@@ -97,7 +97,7 @@ func (m *configuredMethod) chosenWeights() (alpha, beta method.Weights) {
 func (m *configuredMethod) newSetup(seed uint64, threads int) Setup {
 	s := Setup{Clusters: m.clusters, Graph: GraphNone, Seed: seed, Threads: threads}
 	if m.kind == EUFS {
-		s.Graph = GraphKind(slices.Index(graphNames, m.graph))
+		s.Graph = GraphKind(slices.Index(namesOfGraphKinds, m.graph))
 		s.Neighbors, s.Anchors, s.AnchorKMeans = m.anchors.Neighbors, m.anchors.Count, m.anchors.KMeans()
 	}
 	return s
@@ -205,11 +205,11 @@ func (m *configuredMethod) loadRows(ctx context.Context, e *method.Evidence) (*l
 		return nil, errors.Join(err, p.Close())
 	}
 	alpha, beta := m.chosenWeights()
-	p.alpha, p.beta = p.sortedWeights(alpha), p.sortedWeights(beta)
+	p.alpha, p.beta = p.resolveAndSortWeights(alpha), p.resolveAndSortWeights(beta)
 	return p, nil
 }
 
-func (p *loadedProblem) sortedWeights(weights method.Weights) []resolvedWeight {
+func (p *loadedProblem) resolveAndSortWeights(weights method.Weights) []resolvedWeight {
 	var list []resolvedWeight
 	for _, w := range weights {
 		list = append(list, resolvedWeight{w, w.Of(p.AlphaMax)})
@@ -296,7 +296,7 @@ func (p *loadedProblem) settingsForRecord() map[string]any {
 		return used
 	}
 	kind, anchors := p.Graph()
-	used["graph"] = graphNames[kind]
+	used["graph"] = namesOfGraphKinds[kind]
 	if kind != GraphNone {
 		used["neighbors"] = p.settings.anchors.Neighbors
 	}
@@ -306,10 +306,10 @@ func (p *loadedProblem) settingsForRecord() map[string]any {
 	return used
 }
 
-// Settings implements method.Varied.
+// Settings implements method.Varied: it returns the number of pairs of weights α and β.
 func (m *configuredMethod) Settings() int { return max(len(m.alpha), 1) * max(len(m.beta), 1) }
 
-// Path implements method.Varied. It solves every α with every β, from rows that are loaded once.
+// Path implements method.Varied: it ranks the features for every α with every β, from rows that are loaded once.
 func (m *configuredMethod) Path(ctx context.Context, e *method.Evidence) (g *method.Grid, err error) {
 	p, err := m.loadRows(ctx, e)
 	if err != nil {

@@ -21,13 +21,13 @@ const (
 	prefixTree      = "prefix:" // and a separator
 )
 
-// CheckTree implements method.Grouped. It refuses settings that are wrong for any input.
+// CheckTree implements method.Grouped: it refuses options of the tree that are wrong for any input.
 func (m *configuredMethod) CheckTree() error {
 	tree := m.tree
 	switch {
 	case tree == "":
 		return stream.Usagef("no {tree} given; want %s, %s, %sSEP or FILE.json", imageTree, correlationTree, prefixTree)
-	case tree == imageTree || tree == correlationTree || isTreeFile(tree):
+	case tree == imageTree || tree == correlationTree || namesTreeFile(tree):
 		return nil
 	case tree == prefixTree:
 		return stream.Usagef("{tree} prefix: there is no separator; want prefix:SEP, as prefix:_")
@@ -38,26 +38,26 @@ func (m *configuredMethod) CheckTree() error {
 		suggest.DidYouMean(tree, []string{imageTree, correlationTree, prefixTree}))
 }
 
-func isTreeFile(tree string) bool {
-	if strings.EqualFold(filepath.Ext(tree), ".json") {
+func namesTreeFile(option string) bool {
+	if strings.EqualFold(filepath.Ext(option), ".json") {
 		return true
 	}
-	_, err := os.Stat(tree)
-	return err == nil && !strings.HasPrefix(tree, prefixTree)
+	_, err := os.Stat(option)
+	return err == nil && !strings.HasPrefix(option, prefixTree)
 }
 
-// NeedsGram implements method.Grouped.
+// NeedsGram implements method.Grouped: only a correlation tree needs the Gram matrix.
 func (m *configuredMethod) NeedsGram() bool { return m.tree == correlationTree }
 
-// Tree implements method.Grouped.
+// Tree implements method.Grouped: it makes the tree that the option tree describes.
 func (m *configuredMethod) Tree(e *method.Evidence) (method.Tree, error) {
-	return m.buildTree(e.Names(), e.LeftOut, gramOf(e))
+	return m.buildTree(e.Names(), e.LeftOut, gramNumbersOf(e))
 }
 
 // growTree returns the tree over the features of the evidence, or nil if no tree is set. It works on a copy of the Gram
 // matrix, because the matrix itself later explains the selection.
 func (m *configuredMethod) growTree(e *method.Evidence) (*Tree, error) {
-	sym := gramOf(e)
+	sym := gramNumbersOf(e)
 	if sym != nil {
 		own := room.MakeSlice[float64](len(sym))
 		copy(own, sym)
@@ -66,7 +66,7 @@ func (m *configuredMethod) growTree(e *method.Evidence) (*Tree, error) {
 	return m.buildTree(e.Names(), e.LeftOut, sym)
 }
 
-func gramOf(e *method.Evidence) []float64 {
+func gramNumbersOf(e *method.Evidence) []float64 {
 	if e.Gram == nil {
 		return nil
 	}

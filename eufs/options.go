@@ -11,7 +11,7 @@ import (
 // Method is the method of one of the two papers.
 type Method int
 
-// Each constant is a method, with its penalties.
+// Each constant is a method, with the penalties of its objective.
 const (
 	EUFS Method = iota // α‖V‖₂,₁ + β Tr(UᵀLU)
 	HUFS               // β‖V‖₂,₁ + α Σ‖v_G‖ over the groups of a tree

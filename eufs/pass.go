@@ -49,7 +49,7 @@ func (s *solver) writeInitialState(ctx context.Context) error {
 // of X − UVᵀ for the objective of the previous iteration. It returns Σ‖e‖.
 func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 	t := s.t
-	s.k.clearAll()
+	s.k.clearSums()
 	mode := stream.ScratchModify
 	if first {
 		mode = stream.ScratchWrite
@@ -64,26 +64,26 @@ func (s *solver) passA(ctx context.Context, first bool) (float64, error) {
 			sums := &s.k.numbers[lane]
 			t.rowsTo(w.x, rec[0], from, h)
 			w.multiplyUV(t.layout, w.p, own.u, s.v, h)
-			m := s.loadStrip(w, rec[1], from, h, first)
+			m := s.loadStripOfM(w, rec[1], from, h, first)
 			if !first {
 				w.multiplyUV(t.layout, w.old, own.v, s.oldV, h)
 				w.addResiduals(t.d, h, m, own.s, sums)
 			}
 			s.updateE(w, m, own, sums)
-			s.storeStrip(m, rec[1], from)
-			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d).Trans(), kernel.RowMajor(own.u, h, t.k, t.k), s.k.laneMatrix(lane))
+			s.storeStripOfM(m, rec[1], from)
+			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d).Trans(), kernel.RowMajor(own.u, h, t.k, t.k), s.k.matrixOfLane(lane))
 		})
 		if s.multiplier != nil {
 			s.multiplier.gatherBlock(argumentZ, b, rec[3], st.z)
 		}
 		return nil
 	}, s.m.Pass(mode), rows.ModifyPass(s.states), rows.ReadPass(s.multiplier.graphFile()))
-	return s.k.sumOverLanes(sumE), err
+	return s.k.sumNumberOverLanes(sumE), err
 }
 
-func (s *solver) updateZ(w *passWorker, st rowState, b int, rec []byte, from int) {
+func (s *solver) updateZ(w *passWorker, st rowState, block int, record []byte, from int) {
 	if s.multiplier != nil {
-		s.multiplier.laplacianTo(w.lu, argumentU, b, rec, from, st.u)
+		s.multiplier.laplacianTo(w.lu, argumentU, block, record, from, st.u)
 	}
 	for i, u := range st.u {
 		v := u - st.y[i]/s.mu
@@ -137,9 +137,9 @@ func updateQ(x, p, m []float64, r float64) float64 {
 	return a + b + (c + d)
 }
 
-func (w *passWorker) multiplyUV(l layout, dst, u, v []float64, h int) {
-	clear(dst[:h*l.d])
-	kernel.Gemm(w.team, 1, kernel.RowMajor(u, h, l.k, l.k), kernel.RowMajor(v, l.d, l.k, l.k).Trans(), kernel.RowMajor(dst, h, l.d, l.d))
+func (w *passWorker) multiplyUV(l layout, dst, u, v []float64, rowCount int) {
+	clear(dst[:rowCount*l.d])
+	kernel.Gemm(w.team, 1, kernel.RowMajor(u, rowCount, l.k, l.k), kernel.RowMajor(v, l.d, l.k, l.k).Trans(), kernel.RowMajor(dst, rowCount, l.d, l.d))
 }
 
 // addResiduals adds up the residuals of the previous iteration, x − p and x − p − e, with e = s·w and w = m − old. old
@@ -152,13 +152,13 @@ func (w *passWorker) addResiduals(d, h int, m, s []float64, sums *[sumCount]floa
 	}
 }
 
-func rowResiduals(x, p, m, old []float64, s float64) (square, splitSquare float64) {
+func rowResiduals(x, p, m, old []float64, scaleOfE float64) (square, splitSquare float64) {
 	p, m, old = p[:len(x)], m[:len(x)], old[:len(x)]
 	var square1, splitSquare1 float64
 	j := 0
 	for ; j+2 <= len(x); j += 2 {
 		a, b := x[j]-p[j], x[j+1]-p[j+1]
-		c, d := a-float64(s*(m[j]-old[j])), b-float64(s*(m[j+1]-old[j+1]))
+		c, d := a-float64(scaleOfE*(m[j]-old[j])), b-float64(scaleOfE*(m[j+1]-old[j+1]))
 		square += float64(a * a)
 		square1 += float64(b * b)
 		splitSquare += float64(c * c)
@@ -166,15 +166,15 @@ func rowResiduals(x, p, m, old []float64, s float64) (square, splitSquare float6
 	}
 	for ; j < len(x); j++ {
 		a := x[j] - p[j]
-		c := a - float64(s*(m[j]-old[j]))
+		c := a - float64(scaleOfE*(m[j]-old[j]))
 		square += float64(a * a)
 		splitSquare += float64(c * c)
 	}
 	return square + square1, splitSquare + splitSquare1
 }
 
-// loadStrip returns rows [from, from+h) of M as float64. It is a part of rec, or a copy if M is kept in float32.
-func (s *solver) loadStrip(w *passWorker, rec []byte, from, h int, first bool) []float64 {
+// loadStripOfM returns rows [from, from+h) of M as float64. It is a part of rec, or a copy if M is kept in float32.
+func (s *solver) loadStripOfM(w *passWorker, rec []byte, from, h int, first bool) []float64 {
 	d := s.t.d
 	var m []float64
 	if s.opt.Float32 {
@@ -193,11 +193,11 @@ func (s *solver) loadStrip(w *passWorker, rec []byte, from, h int, first bool) [
 	return m
 }
 
-func (s *solver) storeStrip(m []float64, rec []byte, from int) {
+func (s *solver) storeStripOfM(m []float64, record []byte, from int) {
 	if !s.opt.Float32 {
 		return
 	}
-	to := rows.ViewNumbers[float32](rec)[from*s.t.d:]
+	to := rows.ViewNumbers[float32](record)[from*s.t.d:]
 	for i, v := range m {
 		to[i] = float32(v)
 		m[i] = float64(to[i])
@@ -225,7 +225,7 @@ func (s *solver) passB(ctx context.Context) error {
 					own.v[i] -= s.beta / s.mu * w.lu[i]
 				}
 			}
-			m := s.loadStrip(w, rec[0], from, h, false)
+			m := s.loadStripOfM(w, rec[0], from, h, false)
 			kernel.Gemm(w.team, 1, kernel.RowMajor(m, h, t.d, t.d), kernel.RowMajor(s.v, t.d, t.k, t.k), kernel.RowMajor(own.v, h, t.k, t.k))
 		})
 		return s.polar.Add(kernel.RowMajor(st.v, h, t.k, t.k))
@@ -271,7 +271,7 @@ func (s *solver) passU(ctx context.Context, step *Step) (graphTerms, error) {
 
 func (s *solver) computeFinalResiduals(ctx context.Context) error {
 	t := s.t
-	s.k.clearAll()
+	s.k.clearSums()
 	return t.eachRecord(ctx, func(b int, rec [][]byte) error {
 		st := t.viewState(rec[2], t.rowsOfBlock(b))
 		s.pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
@@ -279,7 +279,7 @@ func (s *solver) computeFinalResiduals(ctx context.Context) error {
 			t.rowsTo(w.x, rec[0], from, h)
 			w.multiplyUV(t.layout, w.p, own.u, s.v, h)
 			w.multiplyUV(t.layout, w.old, own.v, s.oldV, h)
-			w.addResiduals(t.d, h, s.loadStrip(w, rec[1], from, h, false), own.s, &s.k.numbers[lane])
+			w.addResiduals(t.d, h, s.loadStripOfM(w, rec[1], from, h, false), own.s, &s.k.numbers[lane])
 		})
 		return nil
 	}, rows.ReadPass(s.m), rows.ReadPass(s.states))

@@ -63,14 +63,15 @@ func Needs(n int64, d, valueBytes int, s Setup, opt Options) (memory, files Need
 	}
 	s, opt = s.withDefaults(n), opt.WithDefaults()
 	l := newLayout(n, d, s.Clusters, s.blockRows)
-	c := s.memoryCosts(l, valueBytes, opt)
+	c := s.memoryNeeds(l, valueBytes, opt)
 	fixed := max(c.prepare, c.solve) + c.lasting
 	memory = Need{Memory: fixed + n*c.scratchPerRow}
 	files = Need{Memory: fixed + min(int64(l.block), n)*c.buffersPerRow, Scratch: n * c.scratchPerRow, Rewritten: n * c.rewrittenPerRow}
 	return memory, files, nil
 }
 
-type memoryParts struct {
+// memoryNeeds has the memory of a run in bytes, by its uses.
+type memoryNeeds struct {
 	scratchPerRow   int64 // bytes of scratch for each row
 	rewrittenPerRow int64 // the part of scratchPerRow that each iteration writes
 	buffersPerRow   int64 // bytes of buffers for each row of a block, if scratch is in files
@@ -78,7 +79,7 @@ type memoryParts struct {
 	lasting         int64 // bytes held during both
 }
 
-func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c memoryParts) {
+func (s Setup) memoryNeeds(l layout, valueBytes int, opt Options) (c memoryNeeds) {
 	n, d, k := l.n, int64(l.d), int64(l.k)
 	block := min(n, int64(l.block))
 	// A pass has two buffers for each file that it reads, and three for a file that it also writes. A file keeps the
@@ -92,7 +93,7 @@ func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c memoryParts
 		size = singleBytes
 	}
 	add(size*d, 3)
-	add(int64(l.stateWordsPerRow())*wordBytes, 3)
+	add(int64(l.stateNumbersPerRow())*wordBytes, 3)
 	c.rewrittenPerRow = c.scratchPerRow
 	if s.Start != StartGiven {
 		add(singleBytes, 2)
@@ -120,7 +121,7 @@ func (s Setup) memoryCosts(l layout, valueBytes int, opt Options) (c memoryParts
 		add(entry, 3)
 		c.solve += 2*8*int64(m)*k + kernel.SparseBytes(s.Threads, int(block), m, s.Neighbors)
 	}
-	sample := int64(sampleSize(n, l.d, l.k, m))
+	sample := int64(sampledRowCount(n, l.d, l.k, m))
 	near := func(points int) int64 { return kernel.NearestBytes(s.Threads, points, l.d) + team }
 	// The start, the graph and the fit run one after the other, and each of them holds the sample.
 	start := 8*block*d + max(cluster.Bytes(int(sample), l.d, l.k, min(s.Restarts, s.Threads)), near(l.k)+clusterBytes*int64(s.Threads)) + 24*sample

@@ -54,7 +54,7 @@ func Prepare(ctx context.Context, src stream.Source, std *gram.Standardizer, s S
 
 func (p *Problem) loadOrPrepare(ctx context.Context, stage stream.Stage, src stream.Source, std *gram.Standardizer) error {
 	var saved problemState
-	if progress, err := stage.Load(ctx, saved.stageValues()...); err != nil || progress != stream.StageNew {
+	if progress, err := stage.Load(ctx, saved.pointersToFields()...); err != nil || progress != stream.StageNew {
 		return errors.Join(err, p.restoreFrom(stage, &saved))
 	}
 	s := p.setup
@@ -67,13 +67,13 @@ func (p *Problem) loadOrPrepare(ctx context.Context, stage stream.Stage, src str
 	if err := p.makeStartAndGraph(ctx, s); err != nil {
 		return err
 	}
-	return stage.Save(ctx, 0, p.snapshot().stageValues()...)
+	return stage.Save(ctx, 0, p.currentState().pointersToFields()...)
 }
 
 // ownScratch returns the least scratch space, in bytes, for the problem's own files. It counts one byte for each value
 // of X, although X may need a wider type. Callers that know the options of the later run reserve all of [Needs] first.
 func (s Setup) ownScratch(std *gram.Standardizer) int64 {
-	c := s.memoryCosts(newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows), 1, Options{})
+	c := s.memoryNeeds(newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows), 1, Options{})
 	return std.Rows * c.scratchPerRow
 }
 
@@ -87,7 +87,7 @@ func (p *Problem) makeStartAndGraph(ctx context.Context, s Setup) (err error) {
 	}
 	var sample rowSample
 	if s.Start != StartGiven || s.Graph == GraphAnchor {
-		if sample, err = t.sampleRows(ctx, sampleSize(t.n, t.d, t.k, p.anchorCount), s.Seed); err != nil {
+		if sample, err = t.sampleRows(ctx, sampledRowCount(t.n, t.d, t.k, p.anchorCount), s.Seed); err != nil {
 			return err
 		}
 	}
@@ -108,14 +108,14 @@ func (p *Problem) makeStartAndGraph(ctx context.Context, s Setup) (err error) {
 
 func (p *Problem) computeFirstV(ctx context.Context) error {
 	t := p.t
-	v, along := newLaneSums(t.layout), newLaneSums(t.layout)
+	v, along := newSumsByLane(t.layout), newSumsByLane(t.layout)
 	pool := newWorkerPool(p.setup.Threads, t.layout)
 	err := t.eachRecord(ctx, func(b int, rec [][]byte) error {
 		pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
 			t.rowsTo(w.x, rec[0], from, h)
 			x, u := kernel.RowMajor(w.x, h, t.d, t.d), kernel.RowMajor(w.lu, h, t.k, t.k)
 			p.start.writeStartRows(w.lu, b, rec[1], from, h)
-			kernel.Gemm(w.team, 1, x.Trans(), u, v.laneMatrix(lane))
+			kernel.Gemm(w.team, 1, x.Trans(), u, v.matrixOfLane(lane))
 			for i := range h {
 				row := w.x[i*t.d:][:t.d]
 				norm := math.Sqrt(kernel.Dot(row, row))
@@ -126,7 +126,7 @@ func (p *Problem) computeFirstV(ctx context.Context) error {
 					w.lu[i*t.k+c] /= norm
 				}
 			}
-			kernel.Gemm(w.team, 1, x.Trans(), u, along.laneMatrix(lane))
+			kernel.Gemm(w.team, 1, x.Trans(), u, along.matrixOfLane(lane))
 		})
 		return nil
 	}, rows.ReadPass(p.start.labelFile()))

@@ -13,7 +13,7 @@ import (
 // never leave U = 0.
 type Start int
 
-// Each constant is a start of the iteration.
+// Each constant is a way to make the first U.
 const (
 	StartKMeans Start = iota // the k-means indicator, columns scaled to length 1
 	StartSoft                // the polar factor of the k-means indicator plus 0.2
@@ -31,7 +31,7 @@ const (
 	GraphNone                    // no graph term; used for HUFS, which has no graph
 )
 
-var graphNames = []string{"auto", "knn", "anchor", "none"}
+var namesOfGraphKinds = []string{"auto", "knn", "anchor", "none"}
 
 // Setup has the settings of a [Problem]. All runs with different Options share these settings.
 type Setup struct {

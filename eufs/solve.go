@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// solver is one run of Solve.
+// solver is one run of Problem.Solve, the iteration for one pair of weights α and β.
 type solver struct {
 	p     *Problem
 	t     *table
@@ -24,7 +24,7 @@ type solver struct {
 	stage      stream.Stage
 	m, states  stream.ScratchFile
 	v, oldV    []float64 // d×k
-	k          *laneSums
+	k          *sumsByLane
 	pool       *workerPool
 	multiplier *laplacianMultiplier // nil if there is no graph
 	polar      *linalg.Polar
@@ -71,7 +71,7 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 func (s *solver) allocateState() {
 	t := s.t
 	s.v, s.oldV = slices.Clone(s.p.v), make([]float64, t.d*t.k)
-	s.k = newLaneSums(t.layout)
+	s.k = newSumsByLane(t.layout)
 	s.pool = newWorkerPool(s.opt.Threads, t.layout)
 	s.polarRows = make([]float64, t.block*t.k)
 	if s.opt.Method == HUFS {
@@ -90,7 +90,7 @@ func (s *solver) makeScratchFiles() (err error) {
 	if s.m, err = s.stage.Make("M of the iteration", t.n*int64(size), t.block*size); err != nil {
 		return err
 	}
-	words := t.stateWordsPerRow() * wordBytes
+	words := t.stateNumbersPerRow() * wordBytes
 	s.states, err = s.stage.Make("the state of the rows", t.n*int64(words), t.block*words)
 	return err
 }
@@ -112,7 +112,7 @@ func (s *solver) iterateToEnd(ctx context.Context) error {
 		if err := s.runIteration(ctx, i); err != nil {
 			return err
 		}
-		if err := s.stage.Save(ctx, i, s.stageValues()...); err != nil {
+		if err := s.stage.Save(ctx, i, s.valuesToSave()...); err != nil {
 			return err
 		}
 	}
@@ -120,24 +120,24 @@ func (s *solver) iterateToEnd(ctx context.Context) error {
 		return err
 	}
 	s.completeLastStep()
-	return s.stage.End(ctx, s.stageValues()...)
+	return s.stage.End(ctx, s.valuesToSave()...)
 }
 
-func (s *solver) runIteration(ctx context.Context, i int) error {
-	step := Step{Iteration: i, Mu: s.mu}
-	split, err := s.passA(ctx, i == 1)
+func (s *solver) runIteration(ctx context.Context, iteration int) error {
+	step := Step{Iteration: iteration, Mu: s.mu}
+	split, err := s.passA(ctx, iteration == 1)
 	if err != nil {
 		return err
 	}
-	if i > 1 {
+	if iteration > 1 {
 		s.completeLastStep()
 	}
 	s.updateV(&step)
 	if err := s.passB(ctx); err != nil {
-		return s.errAtIteration(i, err)
+		return s.errAtIteration(iteration, err)
 	}
 	if err := s.polar.Factor(); err != nil {
-		return s.errAtIteration(i, err)
+		return s.errAtIteration(iteration, err)
 	}
 	step.Rank = s.polar.Rank()
 	penalty, err := s.passU(ctx, &step)
@@ -170,12 +170,12 @@ func (s *solver) hasConverged() bool {
 	return true
 }
 
-// completeLastStep completes the figures of the last iteration. They need X − UVᵀ of that iteration, which the pass
-// that has just ended was the first to compute.
+// completeLastStep completes the Step of the last iteration. They need X − UVᵀ of that iteration, which the pass that
+// has just ended was the first to compute.
 func (s *solver) completeLastStep() {
 	last := &s.trace[len(s.trace)-1]
-	last.Objective += s.k.sumOverLanes(sumResiduals)
-	last.ResidualE = math.Sqrt(s.k.sumOverLanes(sumSplitSquares))
+	last.Objective += s.k.sumNumberOverLanes(sumResiduals)
+	last.ResidualE = math.Sqrt(s.k.sumNumberOverLanes(sumSplitSquares))
 	if s.opt.Progress != nil {
 		s.opt.Progress(last.Iteration, last.Objective)
 	}

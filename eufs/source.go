@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (t *table) readSource(ctx context.Context, visit func(b int, records [][]byte) error, passes ...stream.ScratchPass) error {
+func (t *table) eachSourceBlock(ctx context.Context, visit func(b int, records [][]byte) error, passes ...stream.ScratchPass) error {
 	t.passes.Add(1)
 	size := t.d * t.element.byteSize()
 	record := make([]byte, t.block*size) // large allocations are aligned

@@ -22,11 +22,11 @@ type problemState struct {
 	neighbourValue []float64
 }
 
-func (s *problemState) stageValues() []any {
+func (s *problemState) pointersToFields() []any {
 	return []any{&s.element, &s.passes, &s.startRows, &s.v, &s.alphaMax, &s.anchorCount, &s.neighbourStart, &s.neighbourIndex, &s.neighbourValue}
 }
 
-func (p *Problem) snapshot() *problemState {
+func (p *Problem) currentState() *problemState {
 	s := &problemState{element: int(p.t.element), passes: p.Passes(), startRows: p.start.clusterRows, v: p.v, alphaMax: p.AlphaMax, anchorCount: p.anchorCount}
 	if g := p.graph; g != nil && g.neighbours != nil {
 		s.neighbourStart, s.neighbourIndex, s.neighbourValue = g.neighbours.Start, g.neighbours.Index, g.neighbours.Value
@@ -63,7 +63,7 @@ func (p *Problem) restoreFrom(stage stream.Stage, s *problemState) (err error) {
 	return err
 }
 
-// stageName returns the name of the stage of the run. Runs with other settings or another tree have other names.
+// stageName returns the name under which the state of the run is saved. It depends on the settings and the tree.
 func (s *solver) stageName() string {
 	h := fnv.New64a()
 	fmt.Fprint(h, s.alpha, s.beta, s.opt.Mu, s.opt.Method, s.opt.Float32)
@@ -74,16 +74,16 @@ func (s *solver) stageName() string {
 }
 
 func (s *solver) loadProgress(ctx context.Context) (stream.Progress, error) {
-	progress, err := s.stage.Load(ctx, s.stageValues()...)
+	progress, err := s.stage.Load(ctx, s.valuesToSave()...)
 	if err == nil && progress != stream.StageNew {
 		s.trace = traceFromNumbers(s.figures)
 	}
 	return progress, err
 }
 
-// stageValues returns the state of an iteration without M and without the state of the rows, with the symbols of the
+// valuesToSave returns the state of an iteration without M and without the state of the rows, with the symbols of the
 // package comment: V and the previous V, BᵀU or all of U, HUFS's P and Y₃, and the figures so far.
-func (s *solver) stageValues() []any {
+func (s *solver) valuesToSave() []any {
 	s.figures = traceToNumbers(s.trace)
 	list := []any{&s.mu, &s.ratio, s.v, s.oldV, &s.figures}
 	if s.multiplier != nil {
@@ -97,7 +97,7 @@ func (s *solver) stageValues() []any {
 	return list
 }
 
-const figuresOfStep = 8
+const figuresOfStep = 8 // numbers of a Step that are saved
 
 func traceToNumbers(trace []Step) []float64 {
 	var list []float64

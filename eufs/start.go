@@ -22,9 +22,9 @@ const (
 	softOffset = 0.2
 )
 
-func sampleSize(n int64, d, k, m int) int {
-	most := min(sampleRows, sampleBytes/wordBytes/d)
-	return int(min(n, int64(max(most, rowsPerCluster*k, m))))
+func sampledRowCount(rowCount int64, features, clusters, anchors int) int {
+	most := min(sampleRows, sampleBytes/wordBytes/features)
+	return int(min(rowCount, int64(max(most, rowsPerCluster*clusters, anchors))))
 }
 
 // rowSample has m rows in the order of the table, m×d column-major, as k-means prefers. For any i, the rows with the
@@ -114,13 +114,13 @@ func (s *startSource) makeFile(scratch stream.Scratch) (err error) {
 	return err
 }
 
-func (s *startSource) writeStartRows(dst []float64, b int, rec []byte, from, h int) {
+func (s *startSource) writeStartRows(dst []float64, block int, record []byte, from, count int) {
 	k := s.k
 	if s.u != nil {
-		copy(dst[:h*k], s.u[(b*s.block+from)*k:])
+		copy(dst[:count*k], s.u[(block*s.block+from)*k:])
 		return
 	}
-	for i, label := range rows.ViewNumbers[int32](rec)[from:][:h] {
+	for i, label := range rows.ViewNumbers[int32](record)[from:][:count] {
 		copy(dst[i*k:][:k], s.clusterRows[int(label)*k:])
 	}
 }

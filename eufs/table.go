@@ -71,7 +71,7 @@ func newTable(src stream.Source, std *gram.Standardizer, s Setup) *table {
 	return t
 }
 
-// loadCopy copies the source to scratch, in the narrowest type.
+// loadCopy copies the source to scratch, in the narrowest type that represents all values exactly.
 func (t *table) loadCopy(ctx context.Context, scratch stream.Scratch) error {
 	for t.element = asUint8; ; t.element++ {
 		err := t.copySource(ctx, scratch)
@@ -96,7 +96,7 @@ func (t *table) makeFile(scratch stream.Scratch) (err error) {
 
 func (t *table) copySource(ctx context.Context, scratch stream.Scratch) error {
 	var to stream.ScratchPass
-	err := t.readSource(ctx, func(_ int, records [][]byte) error {
+	err := t.eachSourceBlock(ctx, func(_ int, records [][]byte) error {
 		if to == nil { // this is after the first block, which usually reveals a type that is too narrow
 			if err := t.makeFile(scratch); err != nil {
 				return err
@@ -117,7 +117,7 @@ func (t *table) rowsTo(dst []float64, record []byte, from, h int) {
 	elements[t.element].rowsTo(t, dst, record, from, h)
 }
 
-// rowsTo uses the arithmetic of gram.Standardizer.To, so that its X has the same bits as there.
+// rowsTo writes h rows of a record to dst, scaled and row-major, with the same bits as gram.Standardizer.To.
 func rowsTo[T storedNumber](t *table, dst []float64, record []byte, from, h int) {
 	d, src := t.d, rows.ViewNumbers[T](record)[from*t.d:]
 	shift, factor := t.shift[:d], t.factor[:d]
@@ -155,7 +155,7 @@ func (t *table) eachBlock(ctx context.Context, visit func(b int, x kernel.Matrix
 
 func (t *table) eachRecord(ctx context.Context, visit func(b int, records [][]byte) error, passes ...stream.ScratchPass) error {
 	if t.file == nil {
-		return t.readSource(ctx, visit, passes...)
+		return t.eachSourceBlock(ctx, visit, passes...)
 	}
 	return rows.EachBlock(ctx, t.blocks, visit, append([]stream.ScratchPass{rows.ReadPass(t.file)}, passes...)...)
 }

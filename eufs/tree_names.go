@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func allFeatures(d int) []int {
-	out := make([]int, d)
+func allFeatures(count int) []int {
+	out := make([]int, count)
 	for j := range out {
 		out[j] = j
 	}
@@ -38,14 +38,14 @@ func PrefixTree(names []string, separator string) (*Tree, error) {
 	for j, name := range names {
 		parts[j] = strings.Split(name, separator)
 	}
-	t := prefixNode(parts, allFeatures(len(names)), 0)
+	t := groupByPrefix(parts, allFeatures(len(names)), 0)
 	if len(t.Children) == 0 {
 		return nil, stream.Usagef("{tree} prefix:%s: no two of the %d names share a part before the separator", separator, len(names))
 	}
 	return t, nil
 }
 
-func prefixNode(parts [][]string, features []int, depth int) *Tree {
+func groupByPrefix(parts [][]string, features []int, depth int) *Tree {
 	t := &Tree{Features: features}
 	var order []string
 	members := make(map[string][]int)
@@ -61,7 +61,7 @@ func prefixNode(parts [][]string, features []int, depth int) *Tree {
 	}
 	for _, part := range order {
 		if g := members[part]; len(g) > 1 {
-			t.addChild(prefixNode(parts, g, depth+1))
+			t.addChild(groupByPrefix(parts, g, depth+1))
 		}
 	}
 	return t
@@ -93,15 +93,15 @@ func ImageTree(names []string) (*Tree, error) {
 	return quadrantNode(pixels, 0, rows, 0, cols), nil
 }
 
-func parsePixel(name string) (r, c int, ok bool) {
+func parsePixel(name string) (pixelRow, pixelColumn int, ok bool) {
 	rest, found := strings.CutPrefix(name, "px_")
 	if !found {
 		return 0, 0, false
 	}
 	row, col, found := strings.Cut(rest, "_")
-	r, err1 := strconv.Atoi(row)
-	c, err2 := strconv.Atoi(col)
-	return r, c, found && err1 == nil && err2 == nil && r >= 0 && c >= 0
+	pixelRow, err1 := strconv.Atoi(row)
+	pixelColumn, err2 := strconv.Atoi(col)
+	return pixelRow, pixelColumn, found && err1 == nil && err2 == nil && pixelRow >= 0 && pixelColumn >= 0
 }
 
 // quadrantNode returns the node of the pixels in a rectangle of rows [r0, r1) and columns [c0, c1), or nil if there

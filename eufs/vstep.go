@@ -23,7 +23,7 @@ func (s *solver) updateV(step *Step) {
 		if s.tree != nil { // eq. (4.17)
 			at /= 1 + s.tree.groupCounts[j]
 		}
-		step.Objective += sparsity * shrinkRow(s.v[j*t.k:][:t.k], at)
+		step.Objective += sparsity * shrinkRowLength(s.v[j*t.k:][:t.k], at)
 	}
 	step.Split = step.Objective
 	if s.tree != nil {
@@ -33,17 +33,17 @@ func (s *solver) updateV(step *Step) {
 	}
 }
 
-func shrinkRow(row []float64, t float64) float64 {
+func shrinkRowLength(row []float64, decrease float64) float64 {
 	norm := math.Sqrt(kernel.Dot(row, row))
-	if norm <= t {
+	if norm <= decrease {
 		clear(row)
 		return 0
 	}
-	factor := 1 - t/norm
+	factor := 1 - decrease/norm
 	for i := range row {
 		row[i] *= factor
 	}
-	return norm - t
+	return norm - decrease
 }
 
 // treeState has HUFS's variables for the features: P = MV and Y₃. M is the 0/1 matrix with a row for every feature of

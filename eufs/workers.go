@@ -11,7 +11,7 @@ type passWorker struct {
 	lu        []float64
 }
 
-// workerPool assigns strips to workers.
+// workerPool assigns strips, i.e. the rows processed at a time (see layout), to workers.
 type workerPool struct {
 	layout
 	workers int
@@ -27,7 +27,7 @@ func newWorkerPool(workers int, l layout) *workerPool {
 	return p
 }
 
-// eachStrip calls visit for the strips of a block of h rows. Strips of a lane are visited in order, lanes in parallel.
+// eachStrip calls visit for the strips of a block of h rows (see layout), in order within a lane, lanes in parallel.
 func (p *workerPool) eachStrip(h int, visit func(w *passWorker, lane, from, h int)) {
 	kernel.Each(p.workers, (h+p.laneRows-1)/p.laneRows, func(lane int) {
 		w := <-p.free
@@ -39,42 +39,42 @@ func (p *workerPool) eachStrip(h int, visit func(w *passWorker, lane, from, h in
 	})
 }
 
-// laneSums has a d×k matrix and sumCount numbers for each lane, which are summed up over rows.
-type laneSums struct {
+// sumsByLane adds up a d×k matrix and sumCount numbers over rows, separately for each lane (see layout).
+type sumsByLane struct {
 	layout
 	matrix  [laneCount][]float64
 	numbers [laneCount][sumCount]float64
 }
 
-func newLaneSums(l layout) *laneSums {
-	s := &laneSums{layout: l}
+func newSumsByLane(l layout) *sumsByLane {
+	s := &sumsByLane{layout: l}
 	for i := range s.matrix {
 		s.matrix[i] = make([]float64, l.d*l.k)
 	}
 	return s
 }
 
-func (s *laneSums) laneMatrix(i int) kernel.Matrix[float64] {
-	return kernel.RowMajor(s.matrix[i], s.d, s.k, s.k)
+func (s *sumsByLane) matrixOfLane(lane int) kernel.Matrix[float64] {
+	return kernel.RowMajor(s.matrix[lane], s.d, s.k, s.k)
 }
 
-func (s *laneSums) clearAll() {
+func (s *sumsByLane) clearSums() {
 	for i := range s.matrix {
 		clear(s.matrix[i])
 		s.numbers[i] = [sumCount]float64{}
 	}
 }
 
-func (s *laneSums) sumMatrices() []float64 {
+func (s *sumsByLane) sumMatrices() []float64 {
 	for _, m := range s.matrix[1:] {
 		kernel.Axpy(1, m, s.matrix[0])
 	}
 	return s.matrix[0]
 }
 
-func (s *laneSums) sumOverLanes(i int) (v float64) {
+func (s *sumsByLane) sumNumberOverLanes(number int) (v float64) {
 	for l := range s.numbers {
-		v += s.numbers[l][i]
+		v += s.numbers[l][number]
 	}
 	return v
 }

@@ -21,9 +21,9 @@ func (p *Profile) LeftOut(cols []stream.Column) []stream.LeftOut {
 	return out
 }
 
-func (p *Profile) newLeftOut(cols []stream.Column, j int, why string) stream.LeftOut {
+func (p *Profile) newLeftOut(cols []stream.Column, column int, reason string) stream.LeftOut {
 	var counts []string
-	n := p.Columns[j].Missing
+	n := p.Columns[column].Missing
 	for _, k := range []struct {
 		n    int64
 		kind string
@@ -33,9 +33,9 @@ func (p *Profile) newLeftOut(cols []stream.Column, j int, why string) stream.Lef
 		}
 	}
 	if counts != nil {
-		why += " (" + strings.Join(counts, ", ") + ")"
+		reason += " (" + strings.Join(counts, ", ") + ")"
 	}
-	return cols[j].LeftOut(why)
+	return cols[column].LeftOut(reason)
 }
 
 const (

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/disk/words"
 )
 
-// Magic words of the binary forms; the last character is the version.
+// Magic words, with which the binary forms begin. The last character is the version of the form.
 const (
 	profileMagic = "ufsprof1"
 	momentsMagic = "ufsgram1"
@@ -28,7 +28,7 @@ const (
 //	         ones, for each of dm columns with missing entries (preceded by its number)
 //	         and for each of d columns: top, r sums of the higher digit, r of the lower
 
-// columnWords is the number of words of a column of a profile.
+// columnWords is the number of 8-byte words in the binary form of a column of a profile.
 const columnWords = 11
 
 // WriteTo writes the binary form of p. It implements io.WriterTo.
@@ -42,41 +42,41 @@ func (p *Profile) ReadFrom(r io.Reader) (int64, error) {
 	return words.ReplaceState(p, r, (*Profile).encodeOrDecode)
 }
 
-func (p *Profile) encodeOrDecode(v *words.Visitor, old *Profile) {
-	v.Magic(profileMagic, "profile")
-	d := v.Length("number of columns", len(p.Columns), maxColumns)
-	checkColumns(v, d, len(old.Columns))
-	words.Count(v, "rows", &p.Rows, words.MostRows)
-	words.Count(v, "rows seen", &p.Seen, words.MostRows)
-	v.Float(&p.Weight)
+func (p *Profile) encodeOrDecode(visitor *words.Visitor, replaced *Profile) {
+	visitor.Magic(profileMagic, "profile")
+	d := visitor.Length("number of columns", len(p.Columns), maxColumns)
+	checkColumnCount(visitor, d, len(replaced.Columns))
+	words.Count(visitor, "rows", &p.Rows, words.MostRows)
+	words.Count(visitor, "rows seen", &p.Seen, words.MostRows)
+	visitor.Float(&p.Weight)
 	if p.Rows > p.Seen || !(p.Weight >= 0) || (p.Weight > 0) != (p.Rows > 0) {
-		v.Fail("%d rows of %d, weight %g", p.Rows, p.Seen, p.Weight)
+		visitor.Fail("%d rows of %d, weight %g", p.Rows, p.Seen, p.Weight)
 	}
-	v.Expect(d * columnWords)
-	words.VisitElements(v, &p.Columns, d, func(_ int, c *ColumnProfile) { c.encodeOrDecode(v, p) })
+	visitor.Expect(d * columnWords)
+	words.VisitElements(visitor, &p.Columns, d, func(_ int, c *ColumnProfile) { c.encodeOrDecode(visitor, p) })
 }
 
-func checkColumns(v *words.Visitor, d, want int) {
-	if want > 0 && d != want {
-		v.Fail("%d columns, want %d", d, want)
+func checkColumnCount(v *words.Visitor, got, want int) {
+	if want > 0 && got != want {
+		v.Fail("%d columns, want %d", got, want)
 	}
 }
 
-func (c *ColumnProfile) encodeOrDecode(v *words.Visitor, p *Profile) {
-	v.FloatFields(&c.Pilot, &c.Weight, &c.Sum, &c.Squares, &c.Min, &c.Max)
-	words.Count(v, "observed entries", &c.Observed, p.Rows)
-	words.Count(v, "nulls", &c.Missing.Nulls, p.Seen)
-	words.Count(v, "NaNs", &c.Missing.NaNs, p.Seen)
-	words.Count(v, "Infs", &c.Missing.Infs, p.Seen)
-	v.Flag("the flag of a rising column", &c.Rising)
+func (c *ColumnProfile) encodeOrDecode(visitor *words.Visitor, profile *Profile) {
+	visitor.FloatFields(&c.Pilot, &c.Weight, &c.Sum, &c.Squares, &c.Min, &c.Max)
+	words.Count(visitor, "observed entries", &c.Observed, profile.Rows)
+	words.Count(visitor, "nulls", &c.Missing.Nulls, profile.Seen)
+	words.Count(visitor, "NaNs", &c.Missing.NaNs, profile.Seen)
+	words.Count(visitor, "Infs", &c.Missing.Infs, profile.Seen)
+	visitor.Flag("the flag of a rising column", &c.Rising)
 	finite := isFinite(c.Pilot) && isFinite(c.Min) && isFinite(c.Max)
 	if !finite || c.Observed > 0 && !(c.Min <= c.Max && c.Weight > 0) {
-		v.Fail("pilot %g, minimum %g, maximum %g, weight %g", c.Pilot, c.Min, c.Max, c.Weight)
+		visitor.Fail("pilot %g, minimum %g, maximum %g, weight %g", c.Pilot, c.Min, c.Max, c.Weight)
 	}
 }
 
-// visitAscending passes the n numbers in list to v, which ascend and are of the columns with missing entries among d
-// columns. After each of them it calls next.
+// visitAscending passes the first n elements of list to v. They are ascending indices of columns, all below d. After
+// each element it calls next.
 func visitAscending(v *words.Visitor, list *[]int, n, d int, next func(j int)) {
 	words.VisitElements(v, list, n, func(k int, j *int) {
 		words.Count(v, "column", j, d-1)
@@ -102,27 +102,27 @@ func (m *Moments) ReadFrom(r io.Reader) (int64, error) {
 	return words.ReplaceState(m, r, (*Moments).encodeOrDecode)
 }
 
-func (m *Moments) encodeOrDecode(v *words.Visitor, old *Moments) {
-	v.Magic(momentsMagic, "Gram statistics")
-	m.Profile.encodeOrDecode(v, &old.Profile)
+func (m *Moments) encodeOrDecode(visitor *words.Visitor, replaced *Moments) {
+	visitor.Magic(momentsMagic, "Gram statistics")
+	m.Profile.encodeOrDecode(visitor, &replaced.Profile)
 	d, missing := len(m.Profile.Columns), m.missing
-	dm := v.Length("columns with missing entries", len(missing), d)
-	v.Expect(dm)
-	visitAscending(v, &missing, dm, d, func(int) {})
+	dm := visitor.Length("columns with missing entries", len(missing), d)
+	visitor.Expect(dm)
+	visitAscending(visitor, &missing, dm, d, func(int) {})
 	if m.Profile.Rows == 0 && dm > 0 {
-		v.Fail("missing entries in no rows")
+		visitor.Fail("missing entries in no rows")
 	}
-	if v.Err() == nil && v.Reads() {
+	if visitor.Err() == nil && visitor.Reads() {
 		p := m.Profile
-		*m = *NewMoments(d, old.opt)
-		if m.Profile, m.scratch = p, old.scratch; m.Profile.Rows > 0 {
-			v.Stop(m.allocateMissing(missing, false))
+		*m = *NewMoments(d, replaced.opt)
+		if m.Profile, m.scratch = p, replaced.scratch; m.Profile.Rows > 0 {
+			visitor.Stop(m.allocateForMissing(missing, false))
 		}
 	}
-	if v.Err() == nil && m.g != nil {
-		v.UpperTriangle(m.g, d)
-		v.Floats(m.cross)
-		v.UpperTriangle(m.bothMissing, dm)
+	if visitor.Err() == nil && m.g != nil {
+		visitor.UpperTriangle(m.g, d)
+		visitor.Floats(m.cross)
+		visitor.UpperTriangle(m.bothMissing, dm)
 	}
 }
 
@@ -138,53 +138,53 @@ func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
 	return words.ReplaceState(s, r, (*Sketch).encodeOrDecode)
 }
 
-func (s *Sketch) encodeOrDecode(v *words.Visitor, old *Sketch) {
-	v.Magic(sketchMagic, "sketch")
-	d, opt, filled := v.Length("number of columns", s.d, maxColumns), old.opt, s.sums != nil
-	checkColumns(v, d, old.d)
-	if words.Count(v, "rows of a sketch", &opt.Rows, maxSketchRows); opt.Rows != SketchRows(opt.Rows) {
-		v.Fail("%d rows of a sketch", opt.Rows)
+func (s *Sketch) encodeOrDecode(visitor *words.Visitor, replaced *Sketch) {
+	visitor.Magic(sketchMagic, "sketch")
+	d, opt, filled := visitor.Length("number of columns", s.d, maxColumns), replaced.opt, s.sums != nil
+	checkColumnCount(visitor, d, replaced.d)
+	if words.Count(visitor, "rows of a sketch", &opt.Rows, maxSketchRows); opt.Rows != SketchRows(opt.Rows) {
+		visitor.Fail("%d rows of a sketch", opt.Rows)
 	}
-	v.Word(&opt.Seed)
-	v.Flag("the flag of a sketch with rows", &filled)
+	visitor.Word(&opt.Seed)
+	visitor.Flag("the flag of a sketch with rows", &filled)
 	most := 0
 	if filled {
 		most = d
 	}
-	gaps := v.Length("columns with missing entries", len(s.missingSketches), most)
-	if v.Reads() && v.Err() == nil {
+	gaps := visitor.Length("columns with missing entries", len(s.missingSketches), most)
+	if visitor.Reads() && visitor.Err() == nil {
 		if *s = *NewSketch(d, opt); filled {
-			v.Stop(s.checkLimit(gaps))
+			visitor.Stop(s.checkLimit(gaps))
 		}
 	}
-	if v.Err() != nil || !filled {
+	if visitor.Err() != nil || !filled {
 		return
 	}
-	if v.Reads() {
-		v.Stop(s.allocateMissing(nil))
+	if visitor.Reads() {
+		visitor.Stop(s.allocateForMissing(nil))
 	}
-	s.ones.encodeOrDecode(v)
+	s.ones.encodeOrDecode(visitor)
 	columns := slices.Sorted(maps.Keys(s.missingSketches))
-	visitAscending(v, &columns, gaps, d, func(j int) {
-		if v.Reads() {
-			v.Stop(s.allocateMissing([]int{j}))
+	visitAscending(visitor, &columns, gaps, d, func(j int) {
+		if visitor.Reads() {
+			visitor.Stop(s.allocateForMissing([]int{j}))
 		}
-		if v.Err() == nil {
-			s.missingSketches[j].encodeOrDecode(v)
+		if visitor.Err() == nil {
+			s.missingSketches[j].encodeOrDecode(visitor)
 		}
 	})
 	for j := range s.top {
 		column := sketchColumn{s.top[j], s.columnSums(j)}
-		if column.encodeOrDecode(v); v.Reads() {
+		if column.encodeOrDecode(visitor); visitor.Reads() {
 			s.top[j] = column.top
 		}
 	}
 }
 
-func (c *sketchColumn) encodeOrDecode(v *words.Visitor) {
+func (c *sketchColumn) encodeOrDecode(visitor *words.Visitor) {
 	digit := int(c.top) - lowestTop
-	if words.Count(v, "digit", &digit, highestTop-lowestTop); v.Reads() {
+	if words.Count(visitor, "digit", &digit, highestTop-lowestTop); visitor.Reads() {
 		c.top = int8(digit + lowestTop)
 	}
-	v.Ints(c.sums)
+	visitor.Ints(c.sums)
 }

@@ -12,8 +12,8 @@ import "math"
 // number. A sum can add up to 2³¹ numbers.
 const (
 	bitsPerDigit = 32
-	// lowestTop is the lowest top of a column. A column whose numbers are below 2^(32·t) has top t. Below lowestTop, the
-	// lower digit would leave float64's range.
+	// A column whose numbers are below 2^(32·t), but not all below 2^(32·(t−1)), has top t. lowestTop is the lowest top
+	// of a column. Below lowestTop, the lower digit would leave float64's range.
 	lowestTop  = -28
 	highestTop = 33
 )
@@ -21,7 +21,7 @@ const (
 // addSignedValues adds sign[i]·x[i] to the sum with index row[i] of a column, and returns the number of missing entries
 // of x, which add nothing. If x is nil, it adds sign[i] instead: for each i, or only for the missing entries of
 // `missing` if that is not nil.
-func addSignedValues(top *int8, sums []int64, r int, row []int, sign, x, missing []float64) (holes int) {
+func addSignedValues(top *int8, sums []int64, r int, row []int, sign, x, missing []float64) (missingCount int) {
 	high, low := sums[:r:r], sums[r:2*r:2*r]
 	scale := digitScale(*top)
 	for i, at := range row {
@@ -35,7 +35,7 @@ func addSignedValues(top *int8, sums []int64, r int, row []int, sign, x, missing
 		digits := v * scale
 		if !(math.Abs(digits) < 1<<bitsPerDigit) {
 			if v != v {
-				holes++
+				missingCount++
 				continue
 			}
 			raiseTop(top, sums, topForLargest(v))
@@ -46,7 +46,7 @@ func addSignedValues(top *int8, sums []int64, r int, row []int, sign, x, missing
 		high[at] += d
 		low[at] += int64((digits - float64(d)) * (1 << bitsPerDigit))
 	}
-	return holes
+	return missingCount
 }
 
 // digitScale returns the factor that moves the higher digit of a number before the binary point.
@@ -62,30 +62,30 @@ func topForLargest(v float64) int8 {
 	return int8(max(t, lowestTop))
 }
 
-func raiseTop(top *int8, sums []int64, to int8) {
-	if to <= *top {
+func raiseTop(top *int8, sums []int64, newTop int8) {
+	if newTop <= *top {
 		return
 	}
 	r := len(sums) / 2
-	if to == *top+1 {
+	if newTop == *top+1 {
 		copy(sums[r:], sums[:r])
 		clear(sums[:r])
 	} else {
 		clear(sums)
 	}
-	*top = to
+	*top = newTop
 }
 
-func addExactSums(top *int8, sums []int64, otherTop int8, others []int64) {
+func addExactSums(top *int8, sums []int64, otherTop int8, otherSums []int64) {
 	raiseTop(top, sums, otherTop)
 	r := len(sums) / 2
 	switch *top - otherTop {
 	case 0:
-		for i, v := range others {
+		for i, v := range otherSums {
 			sums[i] += v
 		}
 	case 1:
-		for i, v := range others[:r] {
+		for i, v := range otherSums[:r] {
 			sums[r+i] += v
 		}
 	}

@@ -144,14 +144,14 @@ func (m *Moments) finishRow(row []float64, s *Standardizer, i int) {
 			y += float64(b.offset*m.crossAt(cj, ci)) + float64(a.offset*m.crossAt(ci, cj)) + float64(a.offset*b.offset)*m.bothMissingAt(ci, cj)
 		}
 		y -= a.sum * b.sum / s.Weight
-		row[j] = s.shiftAndScale(y, i, j)
+		row[j] = s.shiftAndScaleProduct(y, i, j)
 	}
 }
 
-func (s *Standardizer) shiftAndScale(y float64, i, j int) float64 {
-	y += s.Weight * (s.offset[i] * s.offset[j])
+func (s *Standardizer) shiftAndScaleProduct(centredProduct float64, i, j int) float64 {
+	centredProduct += s.Weight * (s.offset[i] * s.offset[j])
 	// Multiply by one factor after the other, because their product may leave float64's range.
-	return y * min(s.Factor[i], s.Factor[j]) * max(s.Factor[i], s.Factor[j])
+	return centredProduct * min(s.Factor[i], s.Factor[j]) * max(s.Factor[i], s.Factor[j])
 }
 
 // finishPairs turns the kept part of G̃ into pairwise-complete products (Little and Rubin, Statistical Analysis with
@@ -189,7 +189,7 @@ func (m *Moments) finishPairs(sym []float64, s *Standardizer) (apart int) {
 			} else {
 				counts[i]++
 			}
-			sym[i*n+j] = s.shiftAndScale(y, i, j)
+			sym[i*n+j] = s.shiftAndScaleProduct(y, i, j)
 		}
 	})
 	for _, c := range counts {

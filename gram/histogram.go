@@ -32,7 +32,7 @@ type Histograms struct {
 }
 
 type histogram struct {
-	shift   uint
+	shift   uint    // number of low bits dropped from the keys of values
 	bins    []bin   // bins that contain values, by ascending key
 	zero    float64 // Σw of entries that are 0, of either sign
 	missing float64 // Σw of missing entries
@@ -69,7 +69,7 @@ func (h *Histograms) Add(c *stream.Chunk) error {
 	switch {
 	case c.Rows == 0:
 	case c.Sparse != nil:
-		h.addSparse(c)
+		h.addSparseRows(c)
 	case h.maxBins > HistogramBins:
 		h.addSorted(c)
 	default:
@@ -78,7 +78,7 @@ func (h *Histograms) Add(c *stream.Chunk) error {
 	return nil
 }
 
-func (h *Histograms) addSparse(c *stream.Chunk) {
+func (h *Histograms) addSparseRows(c *stream.Chunk) {
 	var all float64
 	for i := range c.Rows {
 		all += rowWeight(c, i)
@@ -108,12 +108,12 @@ func (h *Histograms) Merge(o *Histograms) error {
 	return nil
 }
 
-func (c *histogram) mergeHistogram(o *histogram, maxBins int) {
-	c.zero += o.zero
-	c.missing += o.missing
-	other := *o
-	other.bins = slices.Clone(o.bins)
-	s := max(c.shift, o.shift)
+func (c *histogram) mergeHistogram(added *histogram, maxBins int) {
+	c.zero += added.zero
+	c.missing += added.missing
+	other := *added
+	other.bins = slices.Clone(added.bins)
+	s := max(c.shift, added.shift)
 	c.coarsenToShift(s)
 	other.coarsenToShift(s)
 	union := make([]bin, 0, len(c.bins)+len(other.bins))
@@ -154,12 +154,12 @@ func additionalShift(n, limit int, key func(i int) uint64) uint {
 	return s
 }
 
-func (c *histogram) coarsenToShift(s uint) {
-	extra := s - c.shift
+func (c *histogram) coarsenToShift(newShift uint) {
+	extra := newShift - c.shift
 	if extra == 0 {
 		return
 	}
-	c.shift = s
+	c.shift = newShift
 	merged := c.bins[:0]
 	for _, b := range c.bins {
 		b.key >>= extra
@@ -172,16 +172,16 @@ func (c *histogram) coarsenToShift(s uint) {
 	c.bins = merged
 }
 
-func (c *histogram) addValue(x, weight float64, maxBins int) {
+func (c *histogram) addValue(value, weight float64, maxBins int) {
 	switch {
-	case x == 0:
+	case value == 0:
 		c.zero += weight
 		return
-	case x != x:
+	case value != value:
 		c.missing += weight
 		return
 	}
-	key := orderedBits(math.Float64bits(x)) >> c.shift
+	key := orderedBits(math.Float64bits(value)) >> c.shift
 	i, found := slices.BinarySearchFunc(c.bins, key, func(b bin, key uint64) int {
 		switch {
 		case b.key < key:
@@ -221,11 +221,11 @@ func (h *Histograms) Discount(gamma float64) error {
 // Reorder moves column order[j] of h to position j.
 func (h *Histograms) Reorder(order []int) { h.columns = permutedCopy(h.columns, order) }
 
-// coarsenedCopy returns a copy of c with a shift of at least s.
-func (c *histogram) coarsenedCopy(s uint) histogram {
+// coarsenedCopy returns a copy of c with a shift of at least minShift.
+func (c *histogram) coarsenedCopy(minShift uint) histogram {
 	aligned := *c
 	aligned.bins = slices.Clone(c.bins)
-	aligned.coarsenToShift(max(c.shift, s))
+	aligned.coarsenToShift(max(c.shift, minShift))
 	return aligned
 }
 
@@ -259,40 +259,40 @@ func (h *Histograms) ReadFrom(r io.Reader) (int64, error) {
 	return words.ReplaceState(h, r, (*Histograms).encodeOrDecode)
 }
 
-func (h *Histograms) encodeOrDecode(v *words.Visitor, old *Histograms) {
-	h.threads, h.maxBins = old.threads, old.maxBins
+func (h *Histograms) encodeOrDecode(visitor *words.Visitor, replaced *Histograms) {
+	h.threads, h.maxBins = replaced.threads, replaced.maxBins
 	if h.maxBins == HistogramBins {
-		v.Magic(histogramsMagic, "histograms")
+		visitor.Magic(histogramsMagic, "histograms")
 	} else {
-		v.Magic(ranksMagic, "histograms for ranks")
-		if most := v.Length("most bins", h.maxBins, 1<<30); most != h.maxBins {
-			v.Fail("bins for ranks: %d at most, want %d", most, h.maxBins)
+		visitor.Magic(ranksMagic, "histograms for ranks")
+		if most := visitor.Length("most bins", h.maxBins, 1<<30); most != h.maxBins {
+			visitor.Fail("bins for ranks: %d at most, want %d", most, h.maxBins)
 		}
 	}
-	d := v.Length("number of columns", len(h.columns), maxColumns)
-	checkColumns(v, d, len(old.columns))
-	words.VisitElements(v, &h.columns, d, func(_ int, c *histogram) { c.encodeOrDecode(v, h.maxBins) })
+	d := visitor.Length("number of columns", len(h.columns), maxColumns)
+	checkColumnCount(visitor, d, len(replaced.columns))
+	words.VisitElements(visitor, &h.columns, d, func(_ int, c *histogram) { c.encodeOrDecode(visitor, h.maxBins) })
 }
 
-func (c *histogram) encodeOrDecode(v *words.Visitor, maxBins int) {
-	v.Expect(4)
-	words.Count(v, "shift", &c.shift, 63)
-	n := v.Length("number of bins", len(c.bins), maxBins)
-	v.FloatFields(&c.zero, &c.missing)
+func (c *histogram) encodeOrDecode(visitor *words.Visitor, maxBins int) {
+	visitor.Expect(4)
+	words.Count(visitor, "shift", &c.shift, 63)
+	n := visitor.Length("number of bins", len(c.bins), maxBins)
+	visitor.FloatFields(&c.zero, &c.missing)
 	if !isNonnegative(c.zero) || !isNonnegative(c.missing) {
-		v.Fail("%g zeros, %g missing entries", c.zero, c.missing)
+		visitor.Fail("%g zeros, %g missing entries", c.zero, c.missing)
 	}
 	// With a shift smaller by one there are too many bins. Each bin now is the union of at most two of these.
 	if c.shift > 0 && n <= maxBins/2 {
-		v.Fail("%d bins at the shift %d", n, c.shift)
+		visitor.Fail("%d bins at the shift %d", n, c.shift)
 	}
-	v.Expect(2 * n)
+	visitor.Expect(2 * n)
 	last := orderedBits(math.Float64bits(math.MaxFloat64)) >> c.shift
-	words.VisitElements(v, &c.bins, n, func(i int, b *bin) {
-		v.Word(&b.key)
-		v.Float(&b.count)
+	words.VisitElements(visitor, &c.bins, n, func(i int, b *bin) {
+		visitor.Word(&b.key)
+		visitor.Float(&b.count)
 		if b.key > last || i > 0 && b.key <= c.bins[i-1].key || !isNonnegative(b.count) {
-			v.Fail("a bin %d of %g at the shift %d", b.key, b.count, c.shift)
+			visitor.Fail("a bin %d of %g at the shift %d", b.key, b.count, c.shift)
 		}
 	})
 }

@@ -116,10 +116,10 @@ func (c *histogram) fillWeightedBySorting(col, weight []float64) {
 		}
 		return 0
 	})
-	c.mergeEqualKeys()
+	c.mergeBinsWithEqualKeys()
 }
 
-func (c *histogram) mergeEqualKeys() {
+func (c *histogram) mergeBinsWithEqualKeys() {
 	merged := c.bins[:0]
 	for _, b := range c.bins {
 		if n := len(merged); n > 0 && merged[n-1].key == b.key {

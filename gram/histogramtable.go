@@ -9,7 +9,7 @@ const (
 	// tableSlots is four times the largest number of bins, so that nine of ten look-ups need only the first slot. With
 	// eight times as many slots as bins, the table and the column would not fit into the level-1 cache together.
 	tableSlots = 4 * HistogramBins
-	slotBits   = 8 // log₂(slots)
+	slotBits   = 8 // log₂(tableSlots)
 
 	// No number has one of these keys at any shift, because the largest key is that of +Inf.
 	zeroKey    = math.MaxUint64

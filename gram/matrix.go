@@ -252,27 +252,27 @@ func (m *Matrix) Scale(workers int, factor []float64) {
 	})
 }
 
-func (m *Matrix) keepFeatures(places []int) {
-	n := len(places)
+func (m *Matrix) reduceToFeatures(features []int) {
+	n := len(features)
 	if m.Absent() {
 		m.D = n
 		return
 	}
 	// No entry moves to a higher index, so in ascending order no entry is overwritten before it is read.
 	if m.narrow != nil {
-		m.narrow.keepFeatures(m.Rank, places)
+		m.narrow.reduceToFeatures(m.Rank, features)
 		m.D = n
 		return
 	}
 	if m.IsFactor() {
-		for k, j := range places {
+		for k, j := range features {
 			copy(m.R[k*m.Rank:][:m.Rank], m.R[j*m.Rank:])
 		}
 		m.D, m.R = n, m.R[:n*m.Rank]
 		return
 	}
-	for a, i := range places {
-		for b, j := range places {
+	for a, i := range features {
+		for b, j := range features {
 			m.Sym[a*n+b] = m.Sym[i*m.D+j]
 		}
 	}

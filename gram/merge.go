@@ -23,7 +23,7 @@ func (m *Moments) Merge(o *Moments) error {
 		return fmt.Errorf("gram: cannot merge %d columns with %d", len(m.Profile.Columns), len(o.Profile.Columns))
 	}
 	if o.g != nil {
-		if err := m.allocateMissing(o.missing, false); err != nil {
+		if err := m.allocateForMissing(o.missing, false); err != nil {
 			return err
 		}
 		m.mergeMatrices(o)
@@ -44,57 +44,57 @@ func (m *Moments) MergedBytes(o *Moments) int64 {
 	return Bytes(len(m.Profile.Columns), missing)
 }
 
-// SetLimit changes Options.Limit for all later calls.
+// SetLimit changes Options.Limit, the number of bytes that m may use, for all later calls.
 func (m *Moments) SetLimit(limit int64) { m.opt.Limit = Options{Limit: limit}.withDefaults().Limit }
 
-func (m *Moments) mergeMatrices(o *Moments) {
+func (m *Moments) mergeMatrices(other *Moments) {
 	d := len(m.Profile.Columns)
 	t := make([]float64, d)    // pilot of o - pilot of m
 	lost := make([]float64, d) // for each column, Σ w m over the rows of o
 	for j := range t {
-		a, b := &m.Profile.Columns[j], &o.Profile.Columns[j]
+		a, b := &m.Profile.Columns[j], &other.Profile.Columns[j]
 		if a.Observed > 0 && b.Observed > 0 { // otherwise m adopts o's pilot, or every x̃ of o is 0
 			t[j] = b.Pilot - a.Pilot
 		}
-		lost[j] = o.Profile.Weight - b.Weight
+		lost[j] = other.Profile.Weight - b.Weight
 	}
 	// observedSum returns S[i, j]: Σ w x̃ᵢ over the rows of o in which column j is observed.
-	observedSum := func(i, j int) float64 { return o.Profile.Columns[i].Sum - o.crossAt(j, i) }
+	observedSum := func(i, j int) float64 { return other.Profile.Columns[i].Sum - other.crossAt(j, i) }
 	kernel.Each(m.opt.Threads, d, func(i int) {
 		for j := i; j < d; j++ {
-			g := o.g[i*d+j]
+			g := other.g[i*d+j]
 			if t[i] != 0 || t[j] != 0 {
-				g += float64(t[j]*observedSum(i, j)) + float64(t[i]*observedSum(j, i)) + float64(t[i]*t[j])*(o.Profile.Weight-lost[i]-lost[j]+o.bothMissingAt(i, j))
+				g += float64(t[j]*observedSum(i, j)) + float64(t[i]*observedSum(j, i)) + float64(t[i]*t[j])*(other.Profile.Weight-lost[i]-lost[j]+other.bothMissingAt(i, j))
 			}
 			m.g[i*d+j] += g
 		}
-		for k, col := range o.missing {
+		for k, col := range other.missing {
 			s := m.slot[col]
-			m.cross[s*d+i] += o.cross[k*d+i] + t[i]*(lost[col]-o.bothMissingAt(col, i))
+			m.cross[s*d+i] += other.cross[k*d+i] + t[i]*(lost[col]-other.bothMissingAt(col, i))
 		}
 	})
-	for k, col := range o.missing {
-		for l := k; l < len(o.missing); l++ {
-			m.bothMissing[m.slot[col]*len(m.missing)+m.slot[o.missing[l]]] += o.bothMissing[k*len(o.missing)+l]
+	for k, col := range other.missing {
+		for l := k; l < len(other.missing); l++ {
+			m.bothMissing[m.slot[col]*len(m.missing)+m.slot[other.missing[l]]] += other.bothMissing[k*len(other.missing)+l]
 		}
 	}
 }
 
-// Discount does the same as [Profile.Discount] for all sums of m, in O(d²).
+// Discount multiplies the weight of every row in all sums of m by γ in (0, 1], in O(d²), as [Profile.Discount] does.
 func (m *Moments) Discount(gamma float64) error {
 	if err := m.Profile.checkDiscount(gamma); err != nil {
 		return err
 	}
 	m.Profile.discountSums(gamma)
 	for _, sums := range [][]float64{m.g, m.cross, m.bothMissing} {
-		multiplyAll(sums, gamma)
+		multiplyElements(sums, gamma)
 	}
 	return nil
 }
 
-func multiplyAll(x []float64, factor float64) {
-	for i := range x {
-		x[i] *= factor
+func multiplyElements(elements []float64, factor float64) {
+	for i := range elements {
+		elements[i] *= factor
 	}
 }
 

@@ -87,14 +87,14 @@ func SharedBytes(d, missing, states int) int64 {
 	return one + int64(states-1)*(8*n*n+16*(k*n+k*k)+columnBytes*n)
 }
 
-// ShareOf returns the limit for each of several Moments that share their scratch, their number being `states`, if
-// together they may use limit bytes. [WholeOf] is its inverse.
+// ShareOf returns the Options.Limit of each of several Moments of d columns that share their scratch, if together they
+// may use `limit` bytes. Their number is `states`. [WholeOf] is its inverse.
 func ShareOf(limit int64, d, states int) int64 {
 	shared := scratchBytes(d)
 	return max((limit-shared)/int64(states)+shared, 1)
 }
 
-// WholeOf returns the total limit for `states` Moments that share their scratch, if each has the limit share.
+// WholeOf returns the bytes that `states` Moments of d columns with one scratch use together, if each may use `share`.
 func WholeOf(share int64, d, states int) int64 {
 	shared := scratchBytes(d)
 	return (share-shared)*int64(states) + shared
@@ -130,19 +130,19 @@ func (m *Moments) Another() *Moments {
 // The result does not depend on the number of workers, not even in the last bit.
 // Cutting the same rows into other chunks changes it by rounding.
 func (m *Moments) Add(c *stream.Chunk) error {
-	if err := m.Profile.checkChunk(c); err != nil {
+	if err := m.Profile.checkColumnsAndPilots(c); err != nil {
 		return err
 	}
 	holes := m.newMissingColumns(c)
 	if c.Rows > 0 {
-		if err := m.allocateMissing(holes, c.Sparse == nil); err != nil {
+		if err := m.allocateForMissing(holes, c.Sparse == nil); err != nil {
 			return err
 		}
 	}
 	m.Profile.addCounts(c)
 	if c.Sparse != nil {
 		start := time.Now()
-		m.Profile.addSparse(c)
+		m.Profile.addSparseRows(c)
 		observed := c.Sparse
 		if len(holes) > 0 {
 			observed = m.addMissingEntries(c)
@@ -160,12 +160,12 @@ func (m *Moments) Add(c *stream.Chunk) error {
 
 // addStrip adds a strip of rows to the profile and to the matrices. It reads every column from memory once, because the
 // same loop adds the column to its sums and packs it for the products.
-func (m *Moments) addStrip(s *strip, holes bool) {
+func (m *Moments) addStrip(s *strip, hasMissing bool) {
 	d := len(m.Profile.Columns)
 	packing := eachColumn(m.opt.Threads, d, func(j int) {
 		m.Profile.addColumn(s, j, m.packed[j*stripRows:][:s.rows])
 		m.storeColumnIfSmall(j, m.packed[j*stripRows:][:s.rows])
-		if k := m.slot[j]; holes && k >= 0 {
+		if k := m.slot[j]; hasMissing && k >= 0 {
 			s.writeMissing(m.holes[k*stripRows:][:s.rows], j)
 		}
 	})
@@ -173,7 +173,7 @@ func (m *Moments) addStrip(s *strip, holes bool) {
 	before := m.team.BusyTime()
 	xt := kernel.RowMajor(m.packed, d, s.rows, stripRows)
 	m.addSquares(m.team, xt, kernel.RowMajor(m.g, d, d, d))
-	if holes {
+	if hasMissing {
 		dm := len(m.missing)
 		ot := kernel.RowMajor(m.holes, dm, s.rows, stripRows)
 		kernel.Gemm(m.team, 1, ot, xt.Trans(), kernel.RowMajor(m.cross, dm, d, d))
@@ -202,12 +202,12 @@ func (m *Moments) newMissingColumns(c *stream.Chunk) []int {
 	return holes
 }
 
-// allocateMissing allocates memory for missing entries in the columns `holes`, and for packing if pack is set, i.e. if
-// the rows are dense. If the limit is too low, it fails, and m is unchanged.
-func (m *Moments) allocateMissing(holes []int, pack bool) error {
+// allocateForMissing allocates memory for the sums of missing entries in the given columns, and for packing rows if
+// withPacking is set, i.e. if the rows are dense. If Options.Limit is too low, it fails, and m is unchanged.
+func (m *Moments) allocateForMissing(columns []int, withPacking bool) error {
 	d := len(m.Profile.Columns)
 	missing := slices.Clone(m.missing)
-	for _, j := range holes {
+	for _, j := range columns {
 		if m.slot[j] < 0 {
 			missing = append(missing, j)
 		}
@@ -219,7 +219,7 @@ func (m *Moments) allocateMissing(holes []int, pack bool) error {
 	if m.g == nil {
 		m.g = room.MakeSlice[float64](d * d)
 	}
-	if pack && m.packed == nil {
+	if withPacking && m.packed == nil {
 		m.team = kernel.NewTeam(m.opt.Threads)
 		m.packed = make([]float64, d*stripRows)
 		m.root = make([]float64, 0, stripRows)
@@ -228,30 +228,30 @@ func (m *Moments) allocateMissing(holes []int, pack bool) error {
 	if len(missing) > len(m.missing) {
 		m.insertMissingColumns(missing)
 	}
-	if pack && len(m.holes) < len(m.missing)*stripRows {
+	if withPacking && len(m.holes) < len(m.missing)*stripRows {
 		m.holes = make([]float64, len(m.missing)*stripRows)
 	}
 	return nil
 }
 
-func (m *Moments) checkLimit(d, missing int) error {
-	need := Bytes(d, missing)
+func (m *Moments) checkLimit(columnCount, missingColumnCount int) error {
+	need := Bytes(columnCount, missingColumnCount)
 	if need <= m.opt.Limit {
 		return nil
 	}
-	description := fmt.Sprintf("the Gram matrix of %d features", d)
-	if missing > 0 {
-		description += fmt.Sprintf(", %d of them with missing values,", missing)
+	description := fmt.Sprintf("the Gram matrix of %d features", columnCount)
+	if missingColumnCount > 0 {
+		description += fmt.Sprintf(", %d of them with missing values,", missingColumnCount)
 	}
 	return &stream.MemoryError{What: description, Need: need, Limit: m.opt.Limit}
 }
 
-func (m *Moments) insertMissingColumns(missing []int) {
-	d, dm, old := len(m.Profile.Columns), len(missing), len(m.missing)
+func (m *Moments) insertMissingColumns(columns []int) {
+	d, dm, old := len(m.Profile.Columns), len(columns), len(m.missing)
 	cross, both := make([]float64, dm*d), make([]float64, dm*dm)
 	to := make([]int, old) // new position of each old column
 	for k, j := range m.missing {
-		to[k], _ = slices.BinarySearch(missing, j)
+		to[k], _ = slices.BinarySearch(columns, j)
 	}
 	for k := range to {
 		copy(cross[to[k]*d:][:d], m.cross[k*d:])
@@ -259,10 +259,10 @@ func (m *Moments) insertMissingColumns(missing []int) {
 			both[to[k]*dm+to[l]] = m.bothMissing[k*old+l]
 		}
 	}
-	for k, j := range missing {
+	for k, j := range columns {
 		m.slot[j] = k
 	}
-	m.missing, m.cross, m.bothMissing = missing, cross, both
+	m.missing, m.cross, m.bothMissing = columns, cross, both
 }
 
 // crossAt returns Σ w m_k x̃_j, the entry of A (see [Moments]) for missing entries of column k and values of column j.

@@ -21,13 +21,13 @@ type narrowFactor struct {
 	root          []float64 // √w of each row; nil for rows without weights
 }
 
-func (s *narrowFactor) featureTo(dst []float64, j int) {
+func (s *narrowFactor) writeFeature(dst []float64, feature int) {
 	r := len(dst)
-	kernel.FromSingles(s.x[j*r:][:r], dst)
-	kernel.Standardize(dst, dst, s.shift[j], s.factor[j], s.missing[j], dst)
+	kernel.FromSingles(s.x[feature*r:][:r], dst)
+	kernel.Standardize(dst, dst, s.shift[feature], s.factor[feature], s.missing[feature], dst)
 	if s.offset != nil {
 		for i := range dst {
-			dst[i] -= s.offset[j]
+			dst[i] -= s.offset[feature]
 		}
 	}
 	for i, w := range s.root {
@@ -35,22 +35,22 @@ func (s *narrowFactor) featureTo(dst []float64, j int) {
 	}
 }
 
-func (s *narrowFactor) scaleFeature(j int, factor float64) {
-	s.factor[j] *= factor
-	s.missing[j] *= factor
+func (s *narrowFactor) scaleFeature(feature int, factor float64) {
+	s.factor[feature] *= factor
+	s.missing[feature] *= factor
 	if s.offset != nil {
-		s.offset[j] *= factor
+		s.offset[feature] *= factor
 	}
 }
 
-func (s *narrowFactor) keepFeatures(r int, places []int) {
-	for k, j := range places {
-		copy(s.x[k*r:][:r], s.x[j*r:][:r])
+func (s *narrowFactor) reduceToFeatures(rowCount int, features []int) {
+	for k, j := range features {
+		copy(s.x[k*rowCount:][:rowCount], s.x[j*rowCount:][:rowCount])
 	}
-	s.x = s.x[:len(places)*r]
-	s.shift, s.factor, s.missing = keepIndices(s.shift, places), keepIndices(s.factor, places), keepIndices(s.missing, places)
+	s.x = s.x[:len(features)*rowCount]
+	s.shift, s.factor, s.missing = keepIndices(s.shift, features), keepIndices(s.factor, features), keepIndices(s.missing, features)
 	if s.offset != nil {
-		s.offset = keepIndices(s.offset, places)
+		s.offset = keepIndices(s.offset, features)
 	}
 }
 
@@ -65,15 +65,15 @@ func (s *narrowFactor) centredBy(offset []float64) *narrowFactor {
 	return &c
 }
 
-// storeAsFloat32 writes src to dst as float32, and NaN as NaN. It reports whether every value other than NaN is exact.
-func storeAsFloat32(src []float64, dst []float32) bool {
-	if kernel.AllSingles(src) {
-		kernel.ToSingles(src, dst)
+// storeAsFloat32 writes values to `stored` as float32. It reports whether every value other than NaN is exact.
+func storeAsFloat32(values []float64, stored []float32) bool {
+	if kernel.AllSingles(values) {
+		kernel.ToSingles(values, stored)
 		return true
 	}
-	for i, v := range src {
-		dst[i] = float32(v)
-		if !math.IsNaN(v) && float64(dst[i]) != v {
+	for i, v := range values {
+		stored[i] = float32(v)
+		if !math.IsNaN(v) && float64(stored[i]) != v {
 			return false
 		}
 	}
@@ -93,12 +93,12 @@ const (
 	maxDirectRows = 4
 )
 
-func panelFeatures(r int) int {
-	return max(valuesPerPanel/max(r, 1)/minPanelFeatures, 1) * minPanelFeatures
+func featuresPerPanel(rowCount int) int {
+	return max(valuesPerPanel/max(rowCount, 1)/minPanelFeatures, 1) * minPanelFeatures
 }
 
-// PanelBytes returns the additional memory that a pass over a float32 factor of r rows needs.
-func PanelBytes(r int) int64 { return 8 * int64(panelFeatures(r)) * int64(r) }
+// PanelBytes returns the memory that Panels needs in addition to a float32 factor of r rows.
+func PanelBytes(r int) int64 { return 8 * int64(featuresPerPanel(r)) * int64(r) }
 
 // Panels calls f for panels of consecutive features. A call receives n features, the first with index `from`, with r
 // numbers each, which are valid until f returns. A factor of float64 is one panel. It panics if G is stored in full.
@@ -111,7 +111,7 @@ func (m *Matrix) eachPanel(threads int, f func(from int, rows kernel.Matrix[floa
 		f(0, m.floatFactor())
 		return
 	}
-	size := min(panelFeatures(m.Rank), m.D)
+	size := min(featuresPerPanel(m.Rank), m.D)
 	room := make([]float64, size*m.Rank)
 	for from := 0; from < m.D; from += size {
 		n := min(size, m.D-from)
@@ -130,19 +130,19 @@ func (m *Matrix) FeaturesTo(threads int, dst []float64, from, n int) {
 	const together = 16 // number of features that a worker writes at a time
 	kernel.Each(threads, (n+together-1)/together, func(task int) {
 		for j := task * together; j < min((task+1)*together, n); j++ {
-			m.narrow.featureTo(dst[j*m.Rank:][:m.Rank], from+j)
+			m.narrow.writeFeature(dst[j*m.Rank:][:m.Rank], from+j)
 		}
 	})
 }
 
-// addProductOfFewRows does the same as AddUps for a float32 factor and a Z of few rows.
+// addProductOfFewRows adds Z·R to Y, as AddUps does, for a factor R of float32 and a matrix Z of k rows, k being small.
 func (m *Matrix) addProductOfFewRows(threads, k int, z, y []float64) {
 	const shares = 8 // number of tasks for each thread: many, so that no thread works much longer than the others
 	size := (m.D + threads*shares - 1) / (threads * shares)
 	kernel.Each(threads, (m.D+size-1)/size, func(task int) {
 		a := make([]float64, m.Rank)
 		for j := task * size; j < min((task+1)*size, m.D); j++ {
-			m.narrow.featureTo(a, j)
+			m.narrow.writeFeature(a, j)
 			for i := range k {
 				y[i*m.D+j] += kernel.Dot(z[i*m.Rank:][:m.Rank], a)
 			}
@@ -163,7 +163,7 @@ func (m *Matrix) Some(room []float64, from, count int) []float64 {
 		return m.floatFactor().Data[from*m.Rank:][:count*m.Rank]
 	}
 	for j := range count {
-		m.narrow.featureTo(room[j*m.Rank:][:m.Rank], from+j)
+		m.narrow.writeFeature(room[j*m.Rank:][:m.Rank], from+j)
 	}
 	return room[:count*m.Rank]
 }

@@ -51,8 +51,8 @@ func NewProfile(d int) *Profile {
 	return &p
 }
 
-func newProfile(d int) Profile {
-	p := Profile{Columns: make([]ColumnProfile, d)}
+func newProfile(columnCount int) Profile {
+	p := Profile{Columns: make([]ColumnProfile, columnCount)}
 	for j := range p.Columns {
 		p.Columns[j].Rising = true // until a row contradicts it
 	}
@@ -62,12 +62,12 @@ func newProfile(d int) Profile {
 // Add adds the rows of c. If c has other columns, or if c is sparse and dense rows have already set a pilot other than
 // 0, it fails, and p is unchanged.
 func (p *Profile) Add(c *stream.Chunk) error {
-	if err := p.checkChunk(c); err != nil {
+	if err := p.checkColumnsAndPilots(c); err != nil {
 		return err
 	}
 	p.addCounts(c)
 	if c.Sparse != nil {
-		p.addSparse(c)
+		p.addSparseRows(c)
 		return nil
 	}
 	var root, centred [stripRows]float64
@@ -80,7 +80,7 @@ func (p *Profile) Add(c *stream.Chunk) error {
 	return nil
 }
 
-func (p *Profile) checkChunk(c *stream.Chunk) error {
+func (p *Profile) checkColumnsAndPilots(c *stream.Chunk) error {
 	if c.Cols != len(p.Columns) {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, len(p.Columns))
 	}
@@ -124,15 +124,15 @@ func eachColumn(workers, d int, fn func(j int)) time.Duration {
 	})
 }
 
-func (c *ColumnProfile) addObserved(n int64, weight, sum, squares, lo, hi float64) {
-	if n == 0 {
+func (c *ColumnProfile) addObservedSums(entryCount int64, weight, sum, squares, lowest, highest float64) {
+	if entryCount == 0 {
 		return
 	}
 	if c.Observed == 0 {
-		c.Min, c.Max = lo, hi
+		c.Min, c.Max = lowest, highest
 	}
-	c.Min, c.Max = min(c.Min, lo), max(c.Max, hi)
-	c.Observed += n
+	c.Min, c.Max = min(c.Min, lowest), max(c.Max, highest)
+	c.Observed += entryCount
 	c.Weight += weight
 	c.Sum += sum
 	c.Squares += squares
@@ -155,19 +155,19 @@ func (p *Profile) Merge(o *Profile) error {
 		p.Present[j] += n
 	}
 	for j := range p.Columns {
-		p.Columns[j].mergeColumn(&o.Columns[j])
+		p.Columns[j].mergeColumnSums(&o.Columns[j])
 	}
 	return nil
 }
 
-func (c *ColumnProfile) mergeColumn(o *ColumnProfile) {
-	c.Missing = c.Missing.Plus(o.Missing)
-	c.Rising = c.Rising && o.Rising && (c.Observed == 0 || o.Observed == 0 || c.Max < o.Min)
+func (c *ColumnProfile) mergeColumnSums(other *ColumnProfile) {
+	c.Missing = c.Missing.Plus(other.Missing)
+	c.Rising = c.Rising && other.Rising && (c.Observed == 0 || other.Observed == 0 || c.Max < other.Min)
 	if c.Observed == 0 {
-		c.Pilot = o.Pilot
+		c.Pilot = other.Pilot
 	}
-	t := o.Pilot - c.Pilot // x - c.Pilot = (x - o.Pilot) + t
-	c.addObserved(o.Observed, o.Weight, o.Sum+t*o.Weight, o.Squares+2*t*o.Sum+t*t*o.Weight, o.Min, o.Max)
+	t := other.Pilot - c.Pilot // x - c.Pilot = (x - o.Pilot) + t
+	c.addObservedSums(other.Observed, other.Weight, other.Sum+t*other.Weight, other.Squares+2*t*other.Sum+t*t*other.Weight, other.Min, other.Max)
 }
 
 // Spread returns mean and standard deviation (with divisor Σw) of column j after filling, even if the column cannot be

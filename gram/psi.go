@@ -54,13 +54,13 @@ type binGroup struct {
 	last uint64
 }
 
-func groupBins(a, b *histogram) (all []binGroup) {
+func groupBins(a, b *histogram) (groups []binGroup) {
 	fullA, fullB := minGroupShare*a.observedWeight(), minGroupShare*b.observedWeight()
 	var current binGroup
 	add := func(key uint64, x, y float64) {
 		current = binGroup{current.a + x, current.b + y, key}
 		if current.a > 0 && current.a >= fullA || current.b > 0 && current.b >= fullB {
-			all, current = append(all, current), binGroup{}
+			groups, current = append(groups, current), binGroup{}
 		}
 	}
 	// All values of a bin have the same sign. So the zeros come between the last negative and the first positive bin.
@@ -73,28 +73,28 @@ func groupBins(a, b *histogram) (all []binGroup) {
 		zerosAdded = true
 	}
 	for len(x)+len(y) > 0 {
-		key := min(firstKey(x), firstKey(y))
+		key := min(firstKeyOrMax(x), firstKeyOrMax(y))
 		if key >= positive {
 			zeros()
 		}
 		var p, q float64
-		if firstKey(x) == key {
+		if firstKeyOrMax(x) == key {
 			p, x = x[0].count, x[1:]
 		}
-		if firstKey(y) == key {
+		if firstKeyOrMax(y) == key {
 			q, y = y[0].count, y[1:]
 		}
 		add(key, p, q)
 	}
 	zeros()
-	if n := len(all); n > 0 {
-		all[n-1].a += current.a
-		all[n-1].b += current.b
+	if n := len(groups); n > 0 {
+		groups[n-1].a += current.a
+		groups[n-1].b += current.b
 	}
-	return all
+	return groups
 }
 
-func firstKey(bins []bin) uint64 {
+func firstKeyOrMax(bins []bin) uint64 {
 	if len(bins) == 0 {
 		return math.MaxUint64
 	}

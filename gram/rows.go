@@ -13,15 +13,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Rows contains a profile and the rows themselves, for a Gram matrix stored as a factor. As with [Moments], one pass
-// suffices for any scaling and filling. It needs the memory given by [RowsBytes], which is little if features outnumber
-// rows.
+// Rows contains the rows of a table with their profile. They become a Gram matrix G in the form of a factor R, with G =
+// RᵀR. As with [Moments], one pass suffices for any scaling and filling. It needs the memory given by [RowsBytes],
+// which is little if features outnumber rows.
 type Rows struct {
 	Profile      Profile
 	threads      int
 	capacity     int       // number of rows that the memory can contain
 	n            int       // number of rows kept
-	x            []float64 // by columns: column j is x[j*room:][:n]; missing entries are NaN
+	x            []float64 // by columns: column j is x[j*capacity:][:n]; missing entries are NaN
 	narrowValues []float32 // values in place of x, if all of them are exact as float32
 	root         []float64 // √w of each row; nil for rows without weights
 	positions    []int64   // global position of each row
@@ -53,7 +53,7 @@ func RowsBytes(d int, rows int64, narrow bool) int64 {
 // Add adds the rows of c. If the columns differ, if sparse rows follow dense rows, or if there is no room, it fails,
 // and r is unchanged. It also fails if narrow Rows receive a value that is not a float32; r must then not be used.
 func (r *Rows) Add(c *stream.Chunk) error {
-	if err := r.Profile.checkChunk(c); err != nil {
+	if err := r.Profile.checkColumnsAndPilots(c); err != nil {
 		return err
 	}
 	if r.n+c.Rows > r.capacity {
@@ -149,7 +149,7 @@ func (r *Rows) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	n := r.n
 	g.Rank, g.Root = n, r.root
 	if r.narrowValues != nil {
-		g.narrow = r.finishNarrow(s)
+		g.narrow = r.makeNarrowFactor(s)
 		return g, nil
 	}
 	moveToFront(r.x, s.Columns, r.capacity, n)
@@ -166,7 +166,7 @@ func (r *Rows) Finish(cols []stream.Column, opt FinishOptions) (*Gram, error) {
 	return g, nil
 }
 
-func (r *Rows) finishNarrow(s *Standardizer) *narrowFactor {
+func (r *Rows) makeNarrowFactor(s *Standardizer) *narrowFactor {
 	d, n := len(s.Columns), r.n
 	moveToFront(r.narrowValues, s.Columns, r.capacity, n)
 	out := &narrowFactor{x: r.narrowValues[:d*n], shift: slices.Clone(s.Shift), factor: slices.Clone(s.Factor), missing: make([]float64, d), root: r.root}
@@ -177,11 +177,11 @@ func (r *Rows) finishNarrow(s *Standardizer) *narrowFactor {
 	return out
 }
 
-// moveToFront moves the n numbers of each listed column to the front of x. In x, columns begin capacity numbers apart.
-func moveToFront[T float32 | float64](x []T, columns []int, capacity, n int) {
+// moveToFront moves `count` numbers of each listed column to the front of x. Columns begin capacity numbers apart.
+func moveToFront[T float32 | float64](x []T, columns []int, capacity, count int) {
 	for k, j := range columns {
-		if k*n != j*capacity {
-			copy(x[k*n:][:n], x[j*capacity:][:n])
+		if k*count != j*capacity {
+			copy(x[k*count:][:count], x[j*capacity:][:count])
 		}
 	}
 }
@@ -220,35 +220,35 @@ func (r *Rows) ReadFrom(from io.Reader) (int64, error) {
 	return words.ReadState(from, r.encodeOrDecode)
 }
 
-func (r *Rows) encodeOrDecode(v *words.Visitor) {
-	v.Magic(rowsMagic, "rows")
+func (r *Rows) encodeOrDecode(visitor *words.Visitor) {
+	visitor.Magic(rowsMagic, "rows")
 	profile, weighted := r.Profile, r.root != nil
-	profile.encodeOrDecode(v, &r.Profile)
-	n := v.Length("rows kept", r.n, r.capacity)
-	if v.Flag("a flag", &weighted); int64(n) != profile.Rows {
-		v.Fail("%d rows kept of %d", n, profile.Rows)
+	profile.encodeOrDecode(visitor, &r.Profile)
+	n := visitor.Length("rows kept", r.n, r.capacity)
+	if visitor.Flag("a flag", &weighted); int64(n) != profile.Rows {
+		visitor.Fail("%d rows kept of %d", n, profile.Rows)
 	}
-	if v.Err() != nil {
+	if visitor.Err() != nil {
 		return
 	}
-	if v.Reads() {
+	if visitor.Reads() {
 		r.Profile, r.n, r.positions = profile, n, make([]int64, n)
 		if weighted {
 			r.root = make([]float64, n, r.capacity)
 		}
 	}
-	words.Counts(v, "position", r.positions, math.MaxInt64)
-	v.Floats(r.root)
+	words.Counts(visitor, "position", r.positions, math.MaxInt64)
+	visitor.Floats(r.root)
 	column := make([]float64, n)
 	for j := range r.Profile.Columns {
 		if r.narrowValues == nil {
-			v.Floats(r.x[j*r.capacity:][:n])
+			visitor.Floats(r.x[j*r.capacity:][:n])
 			continue
 		}
 		values := r.narrowValues[j*r.capacity:][:n]
 		kernel.FromSingles(values, column)
-		if v.Floats(column); v.Reads() && !storeAsFloat32(column, values) {
-			v.Fail("column %d has a value that no float32 holds", j)
+		if visitor.Floats(column); visitor.Reads() && !storeAsFloat32(column, values) {
+			visitor.Fail("column %d has a value that no float32 holds", j)
 		}
 	}
 }

@@ -47,7 +47,7 @@ const (
 	FillMean Fill = iota // mean of the column's observed entries in the whole input
 	FillZero             // 0, before scaling
 	// FillPairwise fills nothing. A product of two columns is computed from the rows in which both are observed, and
-	// scaled up to all rows (see pairwise.go).
+	// scaled up to all rows (see finishPairs).
 	FillPairwise
 )
 
@@ -59,9 +59,9 @@ func (f Fill) String() string { return fillNames[f] }
 // ParseFill is the inverse of String. For other names it returns a *stream.UsageError.
 func ParseFill(name string) (Fill, error) { return parseName[Fill]("missing", name, fillNames[:]) }
 
-func parseName[T ~int](option, name string, names []string) (T, error) {
-	if i := slices.Index(names, name); i >= 0 {
+func parseName[T ~int](option, name string, allowed []string) (T, error) {
+	if i := slices.Index(allowed, name); i >= 0 {
 		return T(i), nil
 	}
-	return 0, stream.Usagef("{"+option+"} %q: want %s", name, strings.Join(names, ", "))
+	return 0, stream.Usagef("{"+option+"} %q: want %s", name, strings.Join(allowed, ", "))
 }

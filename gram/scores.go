@@ -23,6 +23,7 @@ type Scores struct {
 	threads int
 }
 
+// scoreColumn maps the values of one column to their normal scores.
 type scoreColumn struct {
 	isUnmapped  bool // the column is left unchanged
 	shift       uint
@@ -73,7 +74,7 @@ const steepShare = 0.125
 // makes no difference.
 const atomRatio = 4
 
-func newScoreColumn(c *histogram, unit float64) scoreColumn {
+func newScoreColumn(c *histogram, rowWeight float64) scoreColumn {
 	if values := len(c.bins) + min(1, int(math.Ceil(c.zero))); values < 2 {
 		return scoreColumn{isUnmapped: true}
 	}
@@ -87,7 +88,7 @@ func newScoreColumn(c *histogram, unit float64) scoreColumn {
 	below, zerosAdded := 0.0, false
 	zeros := func() {
 		if !zerosAdded { // without zeros, this is the score between the ranks of the neighbours
-			s.zero = score(min(max(below+c.zero/2, unit/2), whole-unit/2))
+			s.zero = score(min(max(below+c.zero/2, rowWeight/2), whole-rowWeight/2))
 			below += c.zero
 		}
 		zerosAdded = true
@@ -97,7 +98,7 @@ func newScoreColumn(c *histogram, unit float64) scoreColumn {
 			zeros()
 		}
 		s.keys[i] = b.key
-		edge := min(unit, b.count) / 2
+		edge := min(rowWeight, b.count) / 2
 		if c.shift == 0 || b.count > atomRatio*max(c.neighbourWeight(i, -1), c.neighbourWeight(i, 1)) {
 			edge = b.count / 2
 		}
@@ -142,7 +143,7 @@ func normalScore(below, above, whole float64) float64 {
 // Score returns the score of the value x of column j. NaN stays NaN.
 func (s *Scores) Score(j int, x float64) float64 { return s.columns[j].score(x) }
 
-// Entry returns the value that To writes for the entry x of column j, for dense or sparse rows.
+// Entry returns the score that To writes for the entry x of column j, in dense or sparse rows.
 func (s *Scores) Entry(j int, x float64, fill Fill, sparse bool) float64 {
 	c := &s.columns[j]
 	switch {

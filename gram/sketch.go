@@ -75,7 +75,7 @@ func NewSketch(d int, opt SketchOptions) *Sketch {
 // Rows returns the number of rows of the sketch.
 func (s *Sketch) Rows() int { return s.opt.Rows }
 
-// SetLimit changes SketchOptions.Limit for all later calls.
+// SetLimit changes SketchOptions.Limit, the number of bytes that s may use, for all later calls.
 func (s *Sketch) SetLimit(limit int64) { s.opt.Limit = limit }
 
 // Bytes returns the memory that s uses.
@@ -94,9 +94,9 @@ func (s *Sketch) MergedBytes(o *Sketch) int64 {
 	return SketchBytes(s.d, missing, s.opt.Rows)
 }
 
-func (s *Sketch) allocateMissing(holes []int) error {
+func (s *Sketch) allocateForMissing(columns []int) error {
 	missing := len(s.missingSketches)
-	for _, j := range holes {
+	for _, j := range columns {
 		if s.missingSketches[j] == nil {
 			missing++
 		}
@@ -108,7 +108,7 @@ func (s *Sketch) allocateMissing(holes []int) error {
 		s.sums, s.top = make([]int64, 2*s.opt.Rows*s.d), slices.Repeat([]int8{lowestTop}, s.d)
 		s.ones = s.newSketchColumn()
 	}
-	for _, j := range holes {
+	for _, j := range columns {
 		if s.missingSketches[j] == nil {
 			s.missingSketches[j] = new(s.newSketchColumn())
 		}
@@ -116,14 +116,14 @@ func (s *Sketch) allocateMissing(holes []int) error {
 	return nil
 }
 
-func (s *Sketch) checkLimit(missing int) error {
-	need := SketchBytes(s.d, missing, s.opt.Rows)
+func (s *Sketch) checkLimit(missingColumnCount int) error {
+	need := SketchBytes(s.d, missingColumnCount, s.opt.Rows)
 	if s.opt.Limit == 0 || need <= s.opt.Limit {
 		return nil
 	}
 	description := fmt.Sprintf("a sketch of %d rows of %d features", s.opt.Rows, s.d)
-	if missing > 0 {
-		description += fmt.Sprintf(", %d of them with missing values,", missing)
+	if missingColumnCount > 0 {
+		description += fmt.Sprintf(", %d of them with missing values,", missingColumnCount)
 	}
 	return &stream.MemoryError{What: description, Need: need, Limit: s.opt.Limit}
 }
@@ -140,14 +140,14 @@ func (s *Sketch) Add(c *stream.Chunk) error {
 	if c.Cols != s.d {
 		return fmt.Errorf("gram: chunk of %d columns, want %d", c.Cols, s.d)
 	}
-	if err := s.allocateMissing(s.newMissingColumns(c)); err != nil {
+	if err := s.allocateForMissing(s.newMissingColumns(c)); err != nil {
 		return err
 	}
 	s.assignSketchRows(c)
 	r := s.opt.Rows
 	addSignedValues(&s.ones.top, s.ones.sums, r, s.sketchRow, s.sign, nil, nil)
 	if c.Sparse != nil {
-		s.addSparse(c)
+		s.addSparseRows(c)
 		return nil
 	}
 	eachColumn(s.opt.Threads, s.d, func(j int) {
@@ -160,7 +160,7 @@ func (s *Sketch) Add(c *stream.Chunk) error {
 }
 
 // newMissingColumns lists the columns that have missing entries in c, but had none before.
-func (s *Sketch) newMissingColumns(c *stream.Chunk) (holes []int) {
+func (s *Sketch) newMissingColumns(c *stream.Chunk) (columns []int) {
 	if c.Sparse != nil {
 		return slices.DeleteFunc(sparseMissingColumns(c), func(j int) bool { return s.missingSketches[j] != nil })
 	}
@@ -169,10 +169,10 @@ func (s *Sketch) newMissingColumns(c *stream.Chunk) (holes []int) {
 	}
 	for j := range c.Cols {
 		if mayHaveMissing(c, j) && s.missingSketches[j] == nil && slices.ContainsFunc(c.Col(j), math.IsNaN) {
-			holes = append(holes, j)
+			columns = append(columns, j)
 		}
 	}
-	return holes
+	return columns
 }
 
 // assignSketchRows computes the sketch's row and the sign for each row of c. A group of 64 consecutive rows of the table
@@ -196,7 +196,7 @@ func (s *Sketch) assignSketchRows(c *stream.Chunk) {
 	}
 }
 
-func (s *Sketch) addSparse(c *stream.Chunk) {
+func (s *Sketch) addSparseRows(c *stream.Chunk) {
 	tasks := 4 * s.opt.Threads
 	each := (s.d + tasks - 1) / tasks
 	r := s.opt.Rows
@@ -232,7 +232,7 @@ func (s *Sketch) Merge(o *Sketch) error {
 	for j := range o.missingSketches {
 		holes = append(holes, j)
 	}
-	if err := s.allocateMissing(holes); err != nil {
+	if err := s.allocateForMissing(holes); err != nil {
 		return err
 	}
 	addExactSums(&s.ones.top, s.ones.sums, o.ones.top, o.ones.sums)
@@ -288,7 +288,7 @@ func (s *Sketch) Main() int { return s.opt.Rows - SketchHeld(s.opt.Rows) }
 // SketchHeld returns the number of held-out rows of a Sketch if the given number of rows is requested.
 func SketchHeld(rows int) int { return max(1, SketchRows(rows)/groupRows/groupsPerHoldout) * groupRows }
 
-// Drop frees the sums of s.
+// Drop frees the memory of the sums of s, which must not be used afterwards.
 func (s *Sketch) Drop() { s.sums, s.missingSketches = nil, nil }
 
 // Room returns the memory of the sums as 2·r·d floats, for other use. Writing to the 2·r numbers from index 2·r·j on

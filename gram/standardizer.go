@@ -91,8 +91,8 @@ func (s *Standardizer) To(dst []float64, ld int, c *stream.Chunk) {
 	s.standardizeTo(dst, ld, c, 0, len(s.Columns))
 }
 
-// Some does the same as To for only the kept columns from ≤ k < to of a dense chunk. It writes column k to
-// dst[(k-from)*ld:].
+// Some writes the kept columns from ≤ k < to of a dense chunk as columns of A, as To does for all kept columns. Column
+// k is written to dst[(k-from)*ld:].
 func (s *Standardizer) Some(dst []float64, ld int, c *stream.Chunk, from, to int) {
 	if c.Cols != s.all || c.Sparse != nil {
 		panic("gram: Standardizer.Some: chunk of other columns, or a sparse one")

@@ -8,10 +8,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stripRows is the number of rows that are added together. Each strip is packed for one product and has its own sums,
-// so that rounding errors grow with stripRows plus the number of strips. With 256 rows, a product does 32 flops for
-// each byte of G that it moves, and packed rows of 1,000 columns fit a 2 MiB cache. The heights of blocks are multiples
-// of stripRows, unless blocks are smaller.
+// stripRows is the number of rows of a strip, which are added together. Each strip is packed for one product and has
+// its own sums, so that rounding errors grow with stripRows plus the number of strips. With 256 rows, a product does 32
+// flops for each byte of G that it moves, and packed rows of 1,000 columns fit a 2 MiB cache. The heights of blocks are
+// multiples of stripRows, unless blocks are smaller.
 const stripRows = 256
 
 // strip is a range of consecutive rows of a dense chunk, with values that all columns share.
@@ -75,7 +75,7 @@ func (p *Profile) addColumn(s *strip, j int, dst []float64) {
 		}
 	}
 	c.Rising = c.Rising && isRising(col, c.Max, c.Observed > 0)
-	c.addObserved(int64(n), weight, kernel.Dot(dst, s.root), kernel.Dot(dst, dst), lo, hi)
+	c.addObservedSums(int64(n), weight, kernel.Dot(dst, s.root), kernel.Dot(dst, dst), lo, hi)
 }
 
 // writeMissing writes √w·m for column j, m being 1 for a missing entry and 0 otherwise.
@@ -88,7 +88,9 @@ func (s *strip) writeMissing(dst []float64, j int) {
 	}
 }
 
-func mayHaveMissing(c *stream.Chunk, j int) bool { return c.Missing != nil && c.Missing[j].Total() > 0 }
+func mayHaveMissing(c *stream.Chunk, column int) bool {
+	return c.Missing != nil && c.Missing[column].Total() > 0
+}
 
 // countObserved returns the index of the first observed entry of col, and the number and the weight of all observed
 // entries.
@@ -117,9 +119,9 @@ func isRising(col []float64, last float64, hasLast bool) bool {
 	return true
 }
 
-// addSparse adds sparse rows with the pilot 0, so that absent entries add nothing. It sums the entries of a column in
+// addSparseRows adds sparse rows with pilot 0, so that absent entries add nothing. It sums the entries of a column in
 // the order of the rows, and then adds the sums to the column's profile.
-func (p *Profile) addSparse(c *stream.Chunk) {
+func (p *Profile) addSparseRows(c *stream.Chunk) {
 	if c.Rows == 0 {
 		return
 	}
@@ -158,7 +160,7 @@ func (p *Profile) addSparse(c *stream.Chunk) {
 			b.min, b.max = min(b.min, 0), max(b.max, 0)
 		}
 		p.Columns[j].Rising = false
-		p.Columns[j].addObserved(int64(observed), weight-b.missingWeight, b.sum, b.squares, b.min, b.max)
+		p.Columns[j].addObservedSums(int64(observed), weight-b.missingWeight, b.sum, b.squares, b.min, b.max)
 		if b.entries > 0 || b.missing > 0 {
 			p.Present[j] += int64(b.entries + b.missing)
 			*b = sparseSums{}
@@ -180,11 +182,11 @@ func sparseMissingColumns(c *stream.Chunk) []int {
 	return slices.Compact(holes)
 }
 
-func rowWeight(c *stream.Chunk, i int) float64 {
+func rowWeight(c *stream.Chunk, row int) float64 {
 	if c.Weight == nil {
 		return 1
 	}
-	return c.Weight[i]
+	return c.Weight[row]
 }
 
 // sparseSums contains the sums of the entries of one column over a block of sparse rows.

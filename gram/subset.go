@@ -7,9 +7,9 @@ func (g *Gram) Keep(wanted []bool) {
 	if len(places) == g.D {
 		return
 	}
-	g.keepFeatures(places)
+	g.reduceToFeatures(places)
 	if g.Held != nil {
-		g.Held.keepFeatures(places)
+		g.Held.reduceToFeatures(places)
 	}
 	g.Columns, g.Mean, g.Std = keepIndices(g.Columns, places), keepIndices(g.Mean, places), keepIndices(g.Std, places)
 	g.Offset = keepIndices(g.Offset, places)

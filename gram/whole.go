@@ -19,10 +19,10 @@ type wholeNumbers struct {
 // integers.
 const maxOtherColumns = 32
 
-func newWholeNumbers(d int) wholeNumbers {
+func newWholeNumbers(columnCount int) wholeNumbers {
 	return wholeNumbers{
-		numbers: make([]int16, d*stripRows), isSmall: make([]bool, d), isZero: make([]bool, d), index: make([]int, 0, d),
-		rows: make([]float64, min(maxOtherColumns, d)*stripRows), product: make([]float64, min(maxOtherColumns, d)*d),
+		numbers: make([]int16, columnCount*stripRows), isSmall: make([]bool, columnCount), isZero: make([]bool, columnCount), index: make([]int, 0, columnCount),
+		rows: make([]float64, min(maxOtherColumns, columnCount)*stripRows), product: make([]float64, min(maxOtherColumns, columnCount)*columnCount),
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 // Bytes returns the memory that Select needs besides G, if G is a full matrix: see [FactorBytes] for a factor. k of d
-// features are chosen, and c is the number of groups of Algorithm 2, 0 for Algorithm 1.
+// features are chosen. c is the number of groups for the paper's Algorithm 2 (see the package comment), 0 for Algorithm
+// 1.
 func Bytes(d, k, c int) int64 { return engine.GramBytes(d, k, c) }
 
 // FactorBytes returns the memory that Select needs besides G, if G is a factor of `rank` rows, to choose k of d
@@ -17,17 +18,17 @@ func Bytes(d, k, c int) int64 { return engine.GramBytes(d, k, c) }
 // G, for the target's K = LᵀL and its root L, H = LU being the target, for the vectors of all turns, and for a block of columns.
 func FactorBytes(d, k, rank, rows int) int64 { return engine.FactorBytes(d, k, rank, rows) }
 
-// StreamBytes returns the smallest StreamOptions.Memory that works for d features of which k are chosen, and c groups
-// (0 for Algorithm 1). For sparse rows, entries is their total number of entries; for dense rows it is 0. More memory
-// saves passes.
+// StreamBytes returns the smallest StreamOptions.Memory that works for d features of which k are chosen. c is the
+// number of groups for the paper's Algorithm 2, 0 for Algorithm 1. For sparse rows, entries is their total number of
+// entries; for dense rows it is 0. More memory saves passes.
 func StreamBytes(d, k, c int, entries, rows int64) int64 {
 	return outofcore.StreamBytes(d, k, c, entries, rows)
 }
 
-// StreamPasses returns the number of passes for f⁰ with the given bytes of memory, plus 1 for the profile. It is a
-// lower bound of the passes of SelectStream. The choice itself needs two more passes for every few features: 100
-// features of COIL20, ORL and USPS needed 15, 7 and 17 passes in all with f⁰ in one pass (Algorithm 2: 14, 5 and 12).
-// Sparse rows may stay in memory, and then one pass suffices.
+// StreamPasses returns the number of passes over the rows that compute f⁰, the first values of the criterion, in the
+// given bytes of memory, plus 1 for the profile. It is a lower bound of the passes of SelectStream. The choice itself
+// needs two more passes for every few features: 100 features of COIL20, ORL and USPS needed 15, 7 and 17 passes in all
+// with f⁰ in one pass (Algorithm 2: 14, 5 and 12). Sparse rows may stay in memory, and then one pass suffices.
 func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	return outofcore.StreamPasses(d, k, c, memory, sparse)
 }
@@ -40,7 +41,7 @@ func SketchedBytes(d, k, rows, passes int) int64 { return sketching.SketchedByte
 // factor, rank is its number of rows; for G in full it is 0.
 func ExplainBytes(d, k, rank int) int64 { return inmemory.ExplainBytes(d, k, rank) }
 
-// DefaultPartitions returns the number of groups of Algorithm 2: 1 % of d, as in the paper's section 7, but at least 1.
+// DefaultPartitions returns the number of groups of d columns for Algorithm 2 of Farahat et al.: 1 % of d, at least 1.
 func DefaultPartitions(d int) int { return selection.DefaultPartitions(d) }
 
 // Partition puts d columns at random into c groups whose sizes differ by at most one: column i goes to the returned

@@ -18,11 +18,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// graphGreedy is the method graphgreedy: Algorithm 1 for a target that is computed from the anchor graph.
+// graphGreedy is the method graphgreedy: Algorithm 1 of Farahat et al. for a target from the anchor graph.
 type graphGreedy struct {
 	target     string
 	roundsText string // text of the option smooth: a number or auto
-	rounds     int    // rounds of smoothing; autoRounds until Select has found their number
+	rounds     int    // rounds of smoothing; automaticRounds until Select has found their number
 	clusters   int
 	refinement refinement
 }
@@ -45,7 +45,7 @@ func (m *graphGreedy) Options(o *method.Options) {
 	o.Choice(&m.target, "target", targetSmooth, "what the features reconstruct: the data smoothed on the graph, its spectral embedding, or the smoothest directions for their scatter", targetSmooth, targetSpectral, targetScatter)
 	m.rounds = defaultRounds
 	o.Text(&m.roundsText, "smooth", fmt.Sprintf("rounds `T` of smoothing on the graph, for the target smooth; 0 is plain greedy on centred data; auto: of 1 to 16 the number whose choice follows long walks on the graph best (default %d)", defaultRounds)).
-		Bound(m.parseRounds, stream.Textf("want 0 to %d, or auto", maxRounds).String())
+		Bound(m.setRoundsFromText, stream.Textf("want 0 to %d, or auto", maxRounds).String())
 	o.Clusters(&m.clusters)
 	m.refinement.addRefineOption(o)
 	o.Check(func(isSet func(string) bool) error {
@@ -81,7 +81,7 @@ func (m *graphGreedy) Cost(s method.Shape) (method.Cost, error) {
 				building, rows = 0, s.Rank
 			}
 		}
-		if m.rounds == autoRounds {
+		if m.rounds == automaticRounds {
 			building = max(building, spectral.DiffusionBytes(s.Anchors, d)) + 8*int64(d)
 		}
 	}
@@ -90,7 +90,7 @@ func (m *graphGreedy) Cost(s method.Shape) (method.Cost, error) {
 		solving = FactorBytes(d, s.K, s.Rank, rows)
 	}
 	solving += blocks.BlockBytes(d, rows, s.Blocks, s.Threads)
-	return method.Cost{Bytes: building + max(solving+m.refinement.refineBytes(d, s.K, rows), m.leastErrorBytes(s))}, nil
+	return method.Cost{Bytes: building + max(solving+m.refinement.bytesOfExchanges(d, s.K, rows), m.leastErrorBytes(s))}, nil
 }
 
 func (m *graphGreedy) costOutOfCore(s method.Shape) (method.Cost, error) {
@@ -100,7 +100,7 @@ func (m *graphGreedy) costOutOfCore(s method.Shape) (method.Cost, error) {
 		return method.Cost{}, refine.ErrNeedsGram(d)
 	case m.target == targetSpectral:
 		rows, building = m.clusters, spectral.EmbedBytes(s.Anchors, m.clusters)+8*int64(m.clusters)*int64(d)+kernel.TeamBytes(s.Anchors, d)
-	case m.target != targetSmooth || m.rounds == autoRounds || m.rounds == 0:
+	case m.target != targetSmooth || m.rounds == automaticRounds || m.rounds == 0:
 		return method.Cost{}, stream.Usagef("{target} scatter and {smooth} auto and 0 work on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or give {smooth} a number", d)
 	}
 	if s.Thin && m.target == targetSmooth {
@@ -129,8 +129,8 @@ func (m *graphGreedy) Select(ctx context.Context, e *method.Evidence) (*method.R
 	case targetScatter:
 		goal, err = target.NewScatter(team, g, m.clusters)
 	default:
-		if m.rounds == autoRounds {
-			if m.rounds, err = m.bestRounds(ctx, team, e); err != nil {
+		if m.rounds == automaticRounds {
+			if m.rounds, err = m.bestNumberOfRounds(ctx, team, e); err != nil {
 				return nil, err
 			}
 		}
@@ -172,10 +172,10 @@ func (m *graphGreedy) Select(ctx context.Context, e *method.Evidence) (*method.R
 	return out, nil
 }
 
-// Unnested implements method.Unnested. With {smooth} auto, the number of smoothing rounds depends on the number of
-// features, so that a smaller selection need not be the beginning of a larger one.
+// Unnested implements method.Unnested: it returns advice if the selections are not nested. With {smooth} auto they are
+// not, because the number of smoothing rounds depends on the number of features.
 func (m *graphGreedy) Unnested() stream.Text {
-	if m.target == targetSmooth && m.rounds == autoRounds {
+	if m.target == targetSmooth && m.rounds == automaticRounds {
 		return stream.Textf("finds {smooth} auto for one number of features; give {smooth} a number, or select with each {k}")
 	}
 	return m.refinement.whyUnnested()

@@ -132,7 +132,7 @@ func TestBestRounds(t *testing.T) {
 		kern.RankOne(kern, math.Pow(values[c], 2*spectral.DefaultDiffusion), u, u)
 	}
 	best, top := 0, 0.0
-	for _, rounds := range candidateRounds() {
+	for _, rounds := range candidateNumbersOfRounds() {
 		target := g.Graph.Smooth(1, rounds)
 		res := must.Get(SelectTarget(t.Context(), g.Graph.G, Target{Rows: target.Rows, H: target.H}, Options{K: k}))(t)
 		x := mat.NewDense(150, k, nil)
@@ -144,7 +144,7 @@ func TestBestRounds(t *testing.T) {
 			best, top = rounds, a
 		}
 	}
-	m := &graphGreedy{target: targetSmooth, rounds: autoRounds}
+	m := &graphGreedy{target: targetSmooth, rounds: automaticRounds}
 	r := must.Get(m.Select(t.Context(), &method.Evidence{Graph: g.Graph, K: k, Threads: 2}))(t)
 	if r.Used["smooth"] != best {
 		t.Errorf("%v rounds, want %d", r.Used["smooth"], best)

@@ -12,7 +12,7 @@ import (
 )
 
 type (
-	// Options sets how many features are chosen, and by which of the two algorithms: see [selection.Options].
+	// Options sets how many features are chosen, and by which algorithm of the paper: see [selection.Options].
 	Options = selection.Options
 	// StreamOptions are Options for rows that are read several times: see [selection.StreamOptions].
 	StreamOptions = selection.StreamOptions

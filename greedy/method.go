@@ -15,7 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Specs declares Algorithm 1, Algorithm 2, and Algorithm 1 for targets made from the anchor graph.
+// Specs declares greedy, partgreedy and graphgreedy (Algorithm 1, 2, and 1 with a target from the anchor graph).
 func Specs() []method.Spec {
 	reconstructs := method.Takes{Keep: true, Choice: true, Variance: true, MinGain: true, Weight: true, Nested: true, Reconstructs: true, Factor: true}
 	sketched := reconstructs
@@ -55,7 +55,7 @@ func Specs() []method.Spec {
 	}
 }
 
-// dataGreedy is the method greedy (Algorithm 1) or partgreedy (Algorithm 2) with its settings.
+// dataGreedy is the method greedy (Algorithm 1 of Farahat et al.) or partgreedy (Algorithm 2) with its settings.
 type dataGreedy struct {
 	partitioned bool
 	partitions  int
@@ -76,7 +76,7 @@ func (m *refinement) addRefineOption(o *method.Options) {
 
 func (m *refinement) swapsFeatures() bool { return m.mode == refineSwap }
 
-// whyUnnested is for method.Unnested: exchanges lead to another set for each number of features.
+// whyUnnested explains, if exchanges are on, that they lead to another set for each number of features.
 func (m *refinement) whyUnnested() stream.Text {
 	if !m.swapsFeatures() {
 		return stream.Text{}
@@ -84,11 +84,11 @@ func (m *refinement) whyUnnested() stream.Text {
 	return stream.Textf("exchanges features for one number of them, and the first of these are not the best fewer; leave {refine} out, or select with each {k}")
 }
 
-func (m *refinement) refineBytes(d, k, c int) int64 {
+func (m *refinement) bytesOfExchanges(d, k, groupCount int) int64 {
 	if !m.swapsFeatures() {
 		return 0
 	}
-	return refine.ExchangeBytes(d, k, c)
+	return refine.ExchangeBytes(d, k, groupCount)
 }
 
 func (m *dataGreedy) Options(o *method.Options) {
@@ -99,7 +99,7 @@ func (m *dataGreedy) Options(o *method.Options) {
 	}
 }
 
-// Unnested implements method.Unnested.
+// Unnested implements method.Unnested: it returns advice if exchanges make selections that are not nested.
 func (m *dataGreedy) Unnested() stream.Text { return m.refinement.whyUnnested() }
 
 func (m *dataGreedy) partitionCount(d int) int {
@@ -130,9 +130,9 @@ func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 	}
 	if s.Rank > 0 {
 		rows := s.Rank
-		bytes := FactorBytes(d, s.K, s.Rank, rows) + m.refinement.refineBytes(d, s.K, rows)
+		bytes := FactorBytes(d, s.K, s.Rank, rows) + m.refinement.bytesOfExchanges(d, s.K, rows)
 		if c > 0 && c <= rows {
-			bytes = FactorBytes(d, s.K, s.Rank, c) + 8*int64(c)*int64(d+rows) + m.refinement.refineBytes(d, s.K, c)
+			bytes = FactorBytes(d, s.K, s.Rank, c) + 8*int64(c)*int64(d+rows) + m.refinement.bytesOfExchanges(d, s.K, c)
 		}
 		if c == 0 || c > rows {
 			c = rows
@@ -140,7 +140,7 @@ func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 		return method.Cost{Bytes: max(bytes+blocks.BlockBytes(d, c, s.Blocks, s.Threads), target.LeastErrorBytes(min(d, s.Rank), min(s.K, s.Rank)))}, nil
 	}
 	if !s.OutOfCore {
-		bytes := Bytes(d, s.K, c) + m.refinement.refineBytes(d, s.K, c)
+		bytes := Bytes(d, s.K, c) + m.refinement.bytesOfExchanges(d, s.K, c)
 		if c == 0 {
 			c = d
 		}
@@ -224,25 +224,25 @@ func selectionOptions(e *method.Evidence) Options {
 	return singleFeatureOptions(Options{K: e.K, Variance: e.Variance, MinGain: e.MinGain, Keep: slices.Clone(e.Keep), Choice: e.Choice, Seed: e.Seed, Threads: e.Threads})
 }
 
-func toRanking(r *Result, e *method.Evidence) *method.Ranking {
+func toRanking(result *Result, e *method.Evidence) *method.Ranking {
 	out := &method.Ranking{
-		Order: r.Order, Blocks: r.Blocks, Turns: r.Scores, Error: r.Error, Explained: r.Explained, Nearest: r.Nearest, Layers: r.Layers,
-		Objective: slices.Concat([]float64{1}, r.Error), Passes: r.Passes, Used: map[string]any{},
+		Order: result.Order, Blocks: result.Blocks, Turns: result.Scores, Error: result.Error, Explained: result.Explained, Nearest: result.Nearest, Layers: result.Layers,
+		Objective: slices.Concat([]float64{1}, result.Error), Passes: result.Passes, Used: map[string]any{},
 	}
-	if r.Refined {
+	if result.Refined {
 		out.Used["refine"] = refineSwap
 	}
-	if r.Groups != nil {
-		out.Used["partitions"] = slices.Max(r.Groups) + 1
+	if result.Groups != nil {
+		out.Used["partitions"] = slices.Max(result.Groups) + 1
 	}
-	noun, order, name := "feature", r.Order, func(i int) string { return e.Columns[i].Name }
+	noun, order, name := "feature", result.Order, func(i int) string { return e.Columns[i].Name }
 	if slices.ContainsFunc(e.Blocks, func(b method.Block) bool { return len(b.Members) > 1 }) {
 		noun = "other"
 	}
-	if r.Blocks != nil {
-		order, name = r.Blocks, func(i int) string { return e.Blocks[i].Name }
+	if result.Blocks != nil {
+		order, name = result.Blocks, func(i int) string { return e.Blocks[i].Name }
 	}
-	for _, t := range r.Ties {
+	for _, t := range result.Ties {
 		others := "1 " + noun
 		if n := len(t.Columns); n > 1 {
 			others = stream.Textf("%d %ss", n, noun).String()
@@ -250,10 +250,10 @@ func toRanking(r *Result, e *method.Evidence) *method.Ranking {
 		out.Warnings = append(out.Warnings, stream.Textf("rank %d: %s was taken before %s with an equal score, the first being %s: the first in column order wins",
 			t.Turn+1, name(order[t.Turn]), others, name(t.Columns[0])))
 	}
-	if e.Blocks != nil && r.Blocks == nil { // blocks of one feature each
-		out.Blocks = blocksOfFeatures(r.Order, e.Blocks)
+	if e.Blocks != nil && result.Blocks == nil { // blocks of one feature each
+		out.Blocks = blocksOfFeatures(result.Order, e.Blocks)
 	}
-	out.Warnings = append(out.Warnings, r.Warnings...)
+	out.Warnings = append(out.Warnings, result.Warnings...)
 	return out
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Settings maps names of options to values. A value is a number, a boolean or a text, which comes from the record of a
-// run or from a user. If an option has several values, as a path needs, they are a []float64.
+// run or from a user. If an option has several values, each for a selection of its own, they are a []float64.
 type Settings map[string]any
 
 // Text returns the value of an option as text. Whole numbers are written without an exponent.
@@ -112,7 +112,7 @@ func (b *Bound) IsGiven(name string) bool {
 	return opt != nil && opt.isSet
 }
 
-// Single returns an error if an option has several weights, because only a path accepts several weights.
+// Single returns an error if an option has several weights. These are only for a path, which selects for each of them.
 func (b *Bound) Single(settings Settings) error {
 	for _, opt := range b.Options.list {
 		if opt.Type != "NUMBERS" || !opt.isSet {

@@ -38,7 +38,7 @@ type Shape struct {
 }
 
 // Names returns the names of the features.
-func (s Shape) Names() []string { return columnNames(s.Columns) }
+func (s Shape) Names() []string { return namesOfColumns(s.Columns) }
 
 // Unaffordable is a cost above any limit. Methods return it for a way of computing that they do not support.
 const Unaffordable = math.MaxInt64 / 4

@@ -55,9 +55,9 @@ type Evidence struct {
 }
 
 // Names returns the names of the features.
-func (e *Evidence) Names() []string { return columnNames(e.Columns) }
+func (e *Evidence) Names() []string { return namesOfColumns(e.Columns) }
 
-func columnNames(columns []stream.Column) []string {
+func namesOfColumns(columns []stream.Column) []string {
 	list := make([]string, len(columns))
 	for j, c := range columns {
 		list[j] = c.Name

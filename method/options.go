@@ -113,15 +113,15 @@ func (o *Options) Choice(target *string, name, value, usage string, allowed ...s
 	}})
 }
 
-// Weights declares an option for a weight, or for several weights of a path.
+// Weights declares an option for the weight of a term of an objective. It accepts several weights, see [Weights].
 func (o *Options) Weights(target *Weights, name, usage string) *Option {
 	*target = nil
 	return o.addOption(&Option{Name: name, Usage: usage, Type: "NUMBERS", parse: target.Set,
 		Syntax: "a number, or for some methods a share of the weight that leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
 }
 
-// PlainWeights declares an option as Weights does, but for a method without a reference value. So the option refuses
-// shares of a reference value, such as "0.1x".
+// PlainWeights declares an option for weights as Weights does, but one that refuses shares of a reference value, such
+// as "0.1x", because the method has no reference value.
 func (o *Options) PlainWeights(target *Weights, name, usage, method string) *Option {
 	return o.Weights(target, name, usage).Refuse(func(string) error { return target.RefuseShares(name, method) })
 }

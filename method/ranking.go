@@ -151,7 +151,7 @@ func EqualScores(order []int, scores []float64) Ties {
 	return t
 }
 
-// Grid is the result of a path, with a ranking for every setting of a grid of weights of the objective.
+// Grid is the result of a path: a ranking for every setting of a grid of weights of the objective.
 type Grid struct {
 	Settings []Setting      // row by row, in ascending order of the weights
 	Width    int            // number of settings in a row
@@ -160,7 +160,7 @@ type Grid struct {
 	Warnings []stream.Text
 }
 
-// Setting is one point of a grid.
+// Setting is one choice of the weights of a [Grid], and the ranking for these weights.
 type Setting struct {
 	Alpha, Beta, Gamma float64     // the weights; NaN for weights that the method lacks
 	Name               stream.Text // description such as "alpha 1, gamma 0.1"

@@ -87,8 +87,8 @@ type Spec struct {
 	From  From
 	Takes Takes
 	Scale gram.Scale // the default scale
-	// PathAdvice recommends an alternative to a path over settings, for a method that has neither a path nor a curve;
-	// may be empty.
+	// PathAdvice recommends an alternative to a path, i.e. to selections for several settings or numbers of features,
+	// for a method that supports neither. It may be empty.
 	PathAdvice stream.Text
 	New        func() Method
 }

@@ -32,8 +32,8 @@ func (w Weight) String() string {
 	return s
 }
 
-// Weights is the value of an option for one weight, or for several weights of a path, which are given as a list or a
-// range of decades. Empty means the method's default.
+// Weights is the value of an option for the weight of a term of an objective. Several weights, as a list or a range of
+// decades, request a path: a selection for each of them. Empty means the method's default.
 type Weights []Weight
 
 func (w Weights) String() string {
@@ -90,16 +90,16 @@ func timesPowerOfTen(a float64, i int) (float64, error) {
 	return strconv.ParseFloat(digits+"e"+strconv.Itoa(e+i), 64)
 }
 
-func parseWeight(s string) (Weight, error) {
-	digits, share := strings.CutSuffix(strings.TrimSpace(s), "x")
+func parseWeight(text string) (Weight, error) {
+	digits, share := strings.CutSuffix(strings.TrimSpace(text), "x")
 	x, err := strconv.ParseFloat(digits, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
-		return Weight{}, fmt.Errorf("%q: want a number of at least 0", s)
+		return Weight{}, fmt.Errorf("%q: want a number of at least 0", text)
 	}
 	return Weight{x, share}, nil
 }
 
-// Record returns w in the form for the record of a run: a number, or a text for several weights.
+// Record returns w as a value for the record of a run: a number, or a text for several weights.
 func (w Weights) Record() any {
 	if len(w) == 1 && !w[0].Share {
 		return w[0].Value

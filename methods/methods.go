@@ -31,7 +31,7 @@ const (
 	Fallback    = "greedy"
 )
 
-// All lists every method.
+// All lists the specs of all methods of this program.
 func All() []method.Spec {
 	return slices.Concat(
 		align.Specs(),

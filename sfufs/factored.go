@@ -40,7 +40,7 @@ func newFactoredForm(g *anchor.Graph, team *kernel.Team, opt Options) (*factored
 		}
 		unit := trace / float64(g.D)
 		if !(unit > 0 && unit <= math.MaxFloat64) {
-			return nil, errConstant(trace)
+			return nil, errAllConstant(trace)
 		}
 		f.a = linalg.NewPencil(team, g.G, g.D, n, 1/math.Sqrt(unit), squares, func() []float64 { return g.G.Dual(team.Threads()) }, ridge)
 	} else {

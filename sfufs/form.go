@@ -30,14 +30,14 @@ type matrixNorms struct {
 	diagonal []float64 // diagonal of M, under WᵀW = I
 }
 
-func newForm(g *anchor.Graph, team *kernel.Team, opt Options) (matrixForm, error) {
+func newMatrixForm(g *anchor.Graph, team *kernel.Team, opt Options) (matrixForm, error) {
 	if g.G.IsFactor() {
 		return newFactoredForm(g, team, opt)
 	}
 	return newFullForm(g, team, opt)
 }
 
-// fullForm has M in full, as d×d numbers.
+// fullForm is the matrixForm that has M in full, as d×d numbers.
 type fullForm struct {
 	d, l    int
 	team    *kernel.Team

@@ -121,13 +121,13 @@ func (m *configuredMethod) settingsForRecord(e *method.Evidence, opt Options) (m
 	return used, warnings
 }
 
-// ByPanels implements method.ByPanels. Under WᵀW = I the rows are rotated in place, which panels do not allow.
+// ByPanels implements method.ByPanels: panels of the factor suffice unless WᵀW = I, when rows are rotated in place.
 func (m *configuredMethod) ByPanels() bool { return m.constraint != "identity" }
 
-// Settings implements method.Varied.
+// Settings implements method.Varied: it returns the number of pairs of weights α and γ.
 func (m *configuredMethod) Settings() int { return max(len(m.alpha), 1) * max(len(m.gamma), 1) }
 
-// Path implements method.Varied.
+// Path implements method.Varied: it ranks the features for every pair of weights α and γ, from one graph.
 func (m *configuredMethod) Path(ctx context.Context, e *method.Evidence) (*method.Grid, error) {
 	rest := *m // the options that are the same for all settings
 	rest.alpha, rest.gamma = nil, nil

@@ -121,9 +121,9 @@ func (o Options) Validate(d int) error {
 	return faults.Err("")
 }
 
-func checkWeight(faults *stream.Faults, name string, weight, minimum float64) {
-	if !(weight >= minimum && weight <= maxWeight) {
-		faults.Addf(name+" = %v is not between %g and %g", weight, minimum, maxWeight)
+func checkWeight(faults *stream.Faults, option string, weight, least float64) {
+	if !(weight >= least && weight <= maxWeight) {
+		faults.Addf(option+" = %v is not between %g and %g", weight, least, maxWeight)
 	}
 }
 

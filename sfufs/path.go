@@ -8,13 +8,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Grid contains the settings of a [Path]. Values may be in any order and may repeat.
+// Grid has the weights for [Path], which solves every pair of them. Values may be in any order and may repeat.
 type Grid struct {
 	Alpha []float64 // empty means Options.Alpha; FUFS does not use it
 	Gamma []float64 // empty means Options.Gamma; a 0 in the list means no penalty
 }
 
-// Setting is one point of the grid, and its result.
+// Setting is one pair of weights of a [Grid], and its result.
 type Setting struct {
 	Alpha, Gamma float64 // Alpha is 0 for FUFS
 	Result       *Result
@@ -48,9 +48,10 @@ func distinctSorted(x []float64, otherwise float64) []float64 {
 	return slices.Compact(x)
 }
 
-// Path solves a grid of settings from one Graph, in the order of rising α, then γ. M is computed once for each α, and
-// so is W(1) under WᵀW = I. Nothing else is passed from one setting to the next, so that every Result equals the result
-// of [Select], bit for bit. Path needs the memory given by [Bytes] and fails like Select. opt has the other options.
+// Path solves each pair of weights of the grid from one Graph, in the order of rising α, then γ. M is computed once for
+// each α, and so is W(1) under WᵀW = I. Nothing else is passed from one setting to the next, so that every Result
+// equals the result of [Select], bit for bit. Path needs the memory given by [Bytes] and fails like Select. opt has the
+// other options.
 func Path(ctx context.Context, g *anchor.Graph, grid Grid, opt Options) ([]Setting, error) {
 	if err := grid.validateFor(g.D, opt); err != nil {
 		return nil, err

@@ -15,22 +15,23 @@ type Result struct {
 	Warnings []string // for the user
 }
 
-// Norms count as equal if they differ by at most tieShare of the larger one plus tieFloor. Tests compare norms with an
-// independent implementation to 1e-7. The error of the eigenvectors in a row that γQ keeps small is about 1e-13.
+// Norms of rows of W count as equal if they differ by at most tieShare of the larger one plus tieFloor. Tests compare
+// norms with an independent implementation to 1e-7. The error of the eigenvectors in a row that γQ keeps small is about
+// 1e-13.
 const (
 	tieShare = 1e-7
 	tieFloor = 1e-12
 )
 
-func rankFeatures(norm []float64) (order []int, groups method.Ties) {
-	return method.Rank(norm, func(largest, norm float64) bool { return norm >= largest*(1-tieShare)-tieFloor })
+func rankFeatures(rowNorms []float64) (order []int, groups method.Ties) {
+	return method.Rank(rowNorms, func(largest, norm float64) bool { return norm >= largest*(1-tieShare)-tieFloor })
 }
 
-func rowNorms(w []float64, d, l int) []float64 {
-	norm := make([]float64, d)
+func rowNorms(w []float64, rows, columns int) []float64 {
+	norm := make([]float64, rows)
 	for i := range norm {
 		var sum float64
-		for _, v := range w[i*l : (i+1)*l] {
+		for _, v := range w[i*columns : (i+1)*columns] {
 			sum += v * v
 		}
 		norm[i] = math.Sqrt(sum)

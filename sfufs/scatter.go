@@ -31,7 +31,7 @@ func newScatterReduction(s *fullForm, g []float64) (*scatterReduction, error) {
 	}
 	unit := trace / float64(d)
 	if !(unit > 0 && unit <= math.MaxFloat64) {
-		return nil, errConstant(trace)
+		return nil, errAllConstant(trace)
 	}
 	for i, v := range g {
 		s.a[i] = v / unit
@@ -80,7 +80,7 @@ func (c *scatterReduction) reduceMatrix(s *fullForm) {
 	kernel.MirrorUpper(s.team.Threads(), kernel.RowMajor(c.reducedM, d, d, d))
 }
 
-func (c *scatterReduction) writeReduced(s *fullForm, gamma float64, q []float64) {
+func (c *scatterReduction) writeReducedCosts(s *fullForm, gamma float64, q []float64) {
 	d := s.d
 	copy(s.a, c.reducedM)
 	if q == nil {

@@ -68,7 +68,7 @@ func Bytes(d, m, rank int, opt Options) int64 {
 		costMatrixBytes(d, m, opt.Method) + kernel.TeamBytes(wide, wide)
 }
 
-// settingSolver solves settings of one Graph, one after the other.
+// settingSolver ranks the features of one Graph for several pairs of weights α and γ, one after the other.
 type settingSolver struct {
 	opt    Options // with defaults
 	solver *solver
@@ -92,7 +92,7 @@ func newSettingSolver(g *anchor.Graph, opt Options) (*settingSolver, error) {
 		panic(fmt.Sprintf("sfufs: graph of %d features and %d anchors with %d and %d values",
 			d, m, len(g.C), len(g.S)))
 	}
-	f, err := newForm(g, kernel.NewTeam(opt.Threads), opt)
+	f, err := newMatrixForm(g, kernel.NewTeam(opt.Threads), opt)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (e *settingSolver) solveGamma(ctx context.Context, gamma float64) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	r, last, err := e.solver.iterateFrom(ctx, first, gamma, e.opt)
+	r, last, err := e.solver.iterateFromUpdate(ctx, first, gamma, e.opt)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (e *settingSolver) firstUpdate(gamma float64) (*wUpdate, error) {
 				return nil, err
 			}
 			e.startQ = make([]float64, s.d)
-			fillQ(e.startQ, norm)
+			computeQ(e.startQ, norm)
 		}
 	}
 	if e.startQ != nil && gamma > 0 {
@@ -196,23 +196,23 @@ func (e *settingSolver) addWarnings(r *Result, last *wUpdate, gamma float64) {
 	}
 }
 
-func (e *settingSolver) featureNames(list []int) string {
+func (e *settingSolver) featureNames(features []int) string {
 	var names []string
-	for _, i := range list[:min(5, len(list))] {
+	for _, i := range features[:min(5, len(features))] {
 		if e.opt.Names != nil {
 			names = append(names, fmt.Sprintf("%q", e.opt.Names[i]))
 		} else {
 			names = append(names, fmt.Sprintf("column %d", i))
 		}
 	}
-	if len(list) > len(names) {
+	if len(features) > len(names) {
 		names = append(names, "…")
 	}
 	return strings.Join(names, ", ")
 }
 
-func errConstant(trace float64) error {
-	if math.IsNaN(trace) || math.IsInf(trace, 0) {
+func errAllConstant(traceOfG float64) error {
+	if math.IsNaN(traceOfG) || math.IsInf(traceOfG, 0) {
 		return fmt.Errorf("sfufs: sum of squares: %w", linalg.ErrNotFinite)
 	}
 	return stream.Dataf("", "every feature is constant")

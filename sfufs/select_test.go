@@ -139,7 +139,7 @@ func TestRiseIsReported(t *testing.T) {
 	first := must.Get(e.solver.form.minimizeCost(opt.Gamma, q, e.firstUpdateAtAlpha.basis))(t)
 	good := slices.Clone(first.norm)
 	slices.Reverse(first.norm)
-	r, last, err := e.solver.iterateFrom(t.Context(), first, opt.Gamma, opt)
+	r, last, err := e.solver.iterateFromUpdate(t.Context(), first, opt.Gamma, opt)
 	must.Do(t, err)
 	if r.Rose == nil || r.Rose.Iteration != 2 || r.Rose.To <= r.Rose.From || r.Converged || last != first {
 		t.Errorf("after the norms %v reversed: %+v of %v", good, r.Rose, r.Objective)

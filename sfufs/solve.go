@@ -12,7 +12,7 @@ import (
 // epsilon keeps Q finite if a row of W vanishes: Q_ii = 0.5/√(‖wᵢ‖² + ε), eq. (3.1).
 const epsilon = 1e-8
 
-// wUpdate has W after an iteration, and bounds of its accuracy.
+// wUpdate has the matrix W (see the package comment) after an iteration, and bounds of its accuracy.
 type wUpdate struct {
 	w    []float64 // d×l row-major
 	norm []float64 // ‖wᵢ‖
@@ -46,7 +46,7 @@ type solver struct {
 func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[float64]) (*wUpdate, error) {
 	d, l := s.d, s.l
 	if s.scatter != nil {
-		s.scatter.writeReduced(s, gamma, q)
+		s.scatter.writeReducedCosts(s, gamma, q)
 	} else {
 		copy(s.a, s.m)
 		for i := range q {
@@ -77,10 +77,10 @@ func (s *fullForm) minimizeCost(gamma float64, q []float64, warm kernel.Matrix[f
 	return u, nil
 }
 
-func columnNorm(a []float64, n int) float64 {
+func columnNorm(a []float64, order int) float64 {
 	var norm float64
-	for i := range n {
-		row := a[i*n : (i+1)*n]
+	for i := range order {
+		row := a[i*order : (i+1)*order]
 		norm = max(norm, math.Sqrt(kernel.Dot(row, row)))
 	}
 	return norm
@@ -114,13 +114,13 @@ func (s *fullForm) costOf(u *wUpdate) float64 {
 	return kernel.Dot(w, mw)
 }
 
-func fillQ(q, norm []float64) {
-	for i, s := range norm {
+func computeQ(q, rowNorms []float64) {
+	for i, s := range rowNorms {
 		q[i] = 0.5 / math.Sqrt(s*s+epsilon)
 	}
 }
 
-func (s *solver) iterateFrom(ctx context.Context, first *wUpdate, gamma float64, opt Options) (*Result, *wUpdate, error) {
+func (s *solver) iterateFromUpdate(ctx context.Context, first *wUpdate, gamma float64, opt Options) (*Result, *wUpdate, error) {
 	r := &Result{}
 	var best *wUpdate
 	u, last := first, 0.0
@@ -130,7 +130,7 @@ func (s *solver) iterateFrom(ctx context.Context, first *wUpdate, gamma float64,
 			return nil, nil, err
 		}
 		if t > 0 {
-			fillQ(q, best.norm)
+			computeQ(q, best.norm)
 			var err error
 			if u, err = s.form.minimizeCost(gamma, q, best.basis); err != nil {
 				return nil, nil, err

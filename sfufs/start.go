@@ -8,7 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
-// nullShare: a direction w costs nothing if wᵀMw is at most this share of ‖M‖. The relative error of M is about 1e-14.
+// nullShare: a unit vector w costs nothing if wᵀMw is at most this share of ‖M‖. The relative error of M is about
+// 1e-14.
 const nullShare = 1e-8
 
 // meanNorms returns the root mean square of ‖wᵢ‖ over all W whose directions cost nothing. It is used if there are more

@@ -112,7 +112,7 @@ func Temporary(err error) bool {
 // ErrMissing is wrapped by the DataError with which a Source ends under [MissingError].
 var ErrMissing = errors.New("missing value")
 
-// Options that set a limit, as values of MemoryError.Option.
+// Names of the options that limit memory and scratch space, as values of MemoryError.Option.
 const (
 	MemoryLimit = "memory-limit"  // peak resident memory
 	ScratchSize = "max-temp-size" // bytes in scratch files
@@ -146,11 +146,11 @@ func (e *MemoryError) Spell(spelling Spelling) string {
 	return text
 }
 
-func formatMiB(n int64) string {
-	if n < 1<<20 {
-		return fmt.Sprintf("%d bytes", n)
+func formatMiB(bytes int64) string {
+	if bytes < 1<<20 {
+		return fmt.Sprintf("%d bytes", bytes)
 	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
 }
 
 // OutputError reports an output that could not be written (exit code 1).

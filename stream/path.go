@@ -2,14 +2,15 @@ package stream
 
 import "io"
 
-// JSON schemas of the two forms of a path: a curve of errors over k, and a grid of weights.
+// JSON schemas of the two forms of a path, i.e. of selections with different settings: a curve of the error over the
+// number k of features, and a grid of selections with different weights.
 const (
 	CurveSchema = "ufs-stream/path-curve/v1"
 	GridSchema  = "ufs-stream/path-grid/v1"
 )
 
-// Curve holds the remaining error after 1, 2, … k features. All errors are from one selection, because the first j
-// features of a greedy selection are the greedy selection of j features.
+// Curve holds the error of reconstruction that remains after choosing 1, 2, … k features. All errors are from one
+// selection, because the first j features of a greedy selection are the greedy selection of j features.
 type Curve struct {
 	Schema   string         `json:"schema"`
 	Method   string         `json:"method"`

@@ -46,14 +46,14 @@ type InMemory struct{}
 // Reserve implements Scratch. It accepts any size, because the caller plans the memory.
 func (InMemory) Reserve(int64) error { return nil }
 
-// Make implements Scratch.
+// Make implements Scratch: it returns a file whose content is a slice in memory.
 func (InMemory) Make(_ string, total int64, record int) (ScratchFile, error) {
 	return &memoryFile{make([]byte, total), record}, nil
 }
 
 type memoryFile struct {
 	data   []byte
-	record int
+	record int // bytes of a record
 }
 
 func (f *memoryFile) Pass(ScratchMode) ScratchPass { return &memoryPass{f.data, f.record} }

@@ -44,6 +44,7 @@ func StageOf(stages Stages, name string, scratch Scratch) Stage {
 	return stages.Stage(name, scratch)
 }
 
+// unsavedStage is a Stage that saves nothing.
 type unsavedStage struct{ Scratch }
 
 func (unsavedStage) Load(context.Context, ...any) (Progress, error) { return StageNew, nil }

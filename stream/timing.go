@@ -30,7 +30,7 @@ func (b *Busy) Add(p TimingPart, d time.Duration) {
 	}
 }
 
-// Parts returns the times measured so far.
+// Parts returns the time that each part has taken so far.
 func (b *Busy) Parts() TimingParts {
 	if b == nil {
 		return TimingParts{}

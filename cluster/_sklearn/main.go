@@ -105,7 +105,7 @@ func convert(ctx context.Context, from, label string, columns int, to string) er
 // headBytes is the length of the header of a .npy file, if the header is short.
 const headBytes = 128
 
-// load reads what convert wrote.
+// load reads the array that convert wrote to the file with that name.
 func load(name string) (x kernel.Matrix[float64], err error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // defaultK is the number of features chosen without K and Variance.
 const defaultK = 50
 
-// Options sets how many features are chosen, and by which of the two algorithms. The zero value chooses min(50, d)
-// features by Algorithm 1.
+// Options sets how many features are chosen, and by which of the two algorithms of Farahat et al. (see package greedy).
+// The zero value chooses min(50, d) features by Algorithm 1.
 type Options struct {
 	// K is the number of features to choose, including Keep. 0 means min(50, d); with Variance it means d, and with
 	// MinGain the largest number that MinGain allows.
@@ -119,7 +119,7 @@ func (o Options) WithDefaults(d int) Options {
 	return o
 }
 
-// DefaultPartitions returns the number of groups of Algorithm 2: 1 % of d, as in the paper's section 7, but at least 1.
+// DefaultPartitions returns the number of groups of d columns for Algorithm 2 of Farahat et al.: 1 % of d, at least 1.
 func DefaultPartitions(d int) int { return max(1, d/100) }
 
 // Partition puts d columns at random into c groups whose sizes differ by at most one: column i goes to the returned

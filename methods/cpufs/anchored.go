@@ -32,20 +32,20 @@ type anchorGraph struct {
 	lc        []float64          // scratch: rows of LC
 }
 
-func newAnchorGraph(s *solver, m int) *anchorGraph {
-	return &anchorGraph{s: s, bx: make([]float64, m*s.d), sf: make([]float64, m*s.c), sc: make([]float64, m*s.c),
+func newAnchorGraph(s *solver, anchors int) *anchorGraph {
+	return &anchorGraph{s: s, bx: make([]float64, anchors*s.d), sf: make([]float64, anchors*s.c), sc: make([]float64, anchors*s.c),
 		xq: make([]float64, s.d*s.c)}
 }
 
-func (g *anchorGraph) openFiles(m, count int) (err error) {
+func (g *anchorGraph) openFiles(anchors, neighbors int) (err error) {
 	s := g.s
 	c, block, blocks := s.c, rowsPerRecord(slices.Max(s.rows.source.Height)), len(s.rows.source.Height)
 	total := int64(block) * int64(blocks)
 	// Reserve everything first, so that a run does not fail half way.
-	if err := s.stage.Reserve(total * int64(stateBytesPerRow(c, count))); err != nil {
+	if err := s.stage.Reserve(total * int64(stateBytesPerRow(c, neighbors))); err != nil {
 		return err
 	}
-	if g.weights, err = rows.NewAnchored(s.stage, m, count, total, block); err != nil {
+	if g.weights, err = rows.NewAnchored(s.stage, anchors, neighbors, total, block); err != nil {
 		g.weights = nil
 		return err
 	}
@@ -53,9 +53,9 @@ func (g *anchorGraph) openFiles(m, count int) (err error) {
 	return err
 }
 
-func (g *anchorGraph) stageValues() []any { return []any{g.bx, g.sf, g.xq} }
+func (g *anchorGraph) valuesToSave() []any { return []any{g.bx, g.sf, g.xq} }
 
-func stateBytesPerRow(clusters, count int) int { return 8*clusters + rows.EntryBytes*count }
+func stateBytesPerRow(clusters, neighbors int) int { return 8*clusters + rows.EntryBytes*neighbors }
 
 // rowsPerRecord returns the number of rows for which a record has room, if no block has more than `height` rows. It is
 // even, so that all records are aligned to 8 bytes.
@@ -68,8 +68,8 @@ func (g *anchorGraph) closeFiles() error {
 	return rows.CloseFiles(g.weights.File, g.stateFile)
 }
 
-func (g *anchorGraph) viewBlock(number int, records [][]byte) ([]float64, kernel.Sparse) {
-	h := g.s.rows.source.Height[number]
+func (g *anchorGraph) viewBlock(block int, records [][]byte) ([]float64, kernel.Sparse) {
+	h := g.s.rows.source.Height[block]
 	return rows.ViewNumbers[float64](records[0])[:h*g.s.c], g.weights.ViewRows(records[1], h)
 }
 
@@ -146,9 +146,9 @@ func (g *anchorGraph) passWithState(ctx context.Context, purpose string, mode st
 	}, g.stateFile.Pass(mode), rows.ReadPass(g.weights.File))
 }
 
-func (g *anchorGraph) addAnchorSums(b kernel.Sparse, y, sum []float64) {
+func (g *anchorGraph) addAnchorSums(weights kernel.Sparse, values, sums []float64) {
 	c := g.s.c
-	kernel.SparseGemm(g.s.team, b, kernel.RowMajor(y, b.Rows, c, c), kernel.RowMajor(sum, b.Cols, c, c))
+	kernel.SparseGemm(g.s.team, weights, kernel.RowMajor(values, weights.Rows, c, c), kernel.RowMajor(sums, weights.Cols, c, c))
 }
 
 // laplacianRows returns the rows of LC = C − B·S_C of a block. They are valid until the next call.
@@ -159,7 +159,7 @@ func (g *anchorGraph) laplacianRows(c []float64, b kernel.Sparse) []float64 {
 	return g.lc
 }
 
-func (g *anchorGraph) updateCF(ctx context.Context) error {
+func (g *anchorGraph) updateCAndF(ctx context.Context) error {
 	if err := g.computeC(ctx); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (g *anchorGraph) updateCF(ctx context.Context) error {
 	ab := make([]float64, s.d*c)
 	s.khatriRao(ab, a, b)
 	both := make([]float64, s.d*2*c)
-	joinColumns(both, c, s.w, ab)
+	joinSideBySide(both, c, s.w, ab)
 	parts := s.productCount()
 	sum := make([]float64, s.d*parts*c)
 	clear(g.sf)
@@ -181,18 +181,18 @@ func (g *anchorGraph) updateCF(ctx context.Context) error {
 		h := b.x.Rows
 		y := s.multiplyBlock(b, both, 2*c)
 		f, xw = rows.Resize(f, h*c), rows.Resize(xw, h*c)
-		copyColumns(xw, y, 0, c, 2*c)
+		copyColumnRange(xw, y, 0, c, 2*c)
 		s.sums.addSums(s.computeF(f, xw, own, g.laplacianRows(own, weights)))
 		if s.opt.watch != nil {
 			s.opt.watch(b.first, own, f)
 		}
 		g.addAnchorSums(weights, f, g.sf)
-		copyColumns(own, y, c, c, 2*c)
+		copyColumnRange(own, y, c, c, 2*c)
 		for i, v := range f {
 			own[i] = 2*own[i] + (2*s.opt.Eta-s.opt.Nu)*v
 		}
 		s.z = rows.Resize(s.z, h*parts*c)
-		joinColumns(s.z, c, [][]float64{f, own, xw}[:parts]...)
+		joinSideBySide(s.z, c, [][]float64{f, own, xw}[:parts]...)
 		s.addTransposed(b, s.z, sum, parts*c)
 		return nil
 	})
@@ -216,7 +216,7 @@ func (g *anchorGraph) computeC(ctx context.Context) error {
 	}
 	// XᵀQ = XᵀQ' + ν(BᵀX)ᵀS_F
 	kernel.Gemm(s.team, s.opt.Nu, kernel.RowMajor(g.bx, m, s.d, s.d).Trans(), kernel.RowMajor(g.sf, m, c, c), kernel.RowMajor(g.xq, s.d, c, c))
-	if err := polar.factorQ(); err != nil {
+	if err := polar.factorizeQ(); err != nil {
 		return err
 	}
 	clear(g.sc)

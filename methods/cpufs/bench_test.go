@@ -16,7 +16,7 @@ func BenchmarkIteration(b *testing.B) {
 			s := f.solver(b, Options{Clusters: 5})
 			for b.Loop() {
 				s.a, s.b = s.nextAB()
-				must.Do(b, s.graph.updateCF(b.Context()))
+				must.Do(b, s.graph.updateCAndF(b.Context()))
 				must.Do(b, s.takeGradientSteps(b.Context()))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(side*side), "ns/feature")

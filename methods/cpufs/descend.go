@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// uvDescent has the numbers that are kept between gradient steps of U and V, see moveFactor. rates are the last
-// accepted lengths of a step, in units of the gradient.
+// uvDescent has the numbers that moveFactor keeps between its gradient steps of U and V. rates are the last accepted
+// lengths of a step, in units of the gradient.
 type uvDescent struct {
 	rates     [2]float64 // rates of U and V; 0 before the first step
 	gradientW []float64  // derivative of φ by W, d×c

@@ -45,7 +45,7 @@ func NewGrid(names []string, shape []int) (Grid, error) {
 	if len(names) == 0 {
 		return Grid{}, stream.Usagef("there are no features to lay out in a grid")
 	}
-	at := pixelPlaces(names)
+	at := parsePixelNames(names)
 	switch {
 	case len(at) == len(names):
 		return gridFromNames(names, at, shape)
@@ -66,19 +66,19 @@ func NewGrid(names []string, shape []int) (Grid, error) {
 	return g, nil
 }
 
-func pixelPlaces(names []string) (at [][2]int) {
+func parsePixelNames(names []string) (rowAndColumn [][2]int) {
 	for _, name := range names {
 		m := pixelName.FindStringSubmatch(name)
 		if m == nil {
-			return at
+			return rowAndColumn
 		}
 		var p [2]int
 		for i := range p {
 			p[i], _ = strconv.Atoi(m[i+1]) // at most six digits
 		}
-		at = append(at, p)
+		rowAndColumn = append(rowAndColumn, p)
 	}
-	return at
+	return rowAndColumn
 }
 
 // gridFromNames places pixels, at[j] being row and column of feature j. If shape is nil, it uses the smallest shape
@@ -144,13 +144,13 @@ func shapeText(shape []int) string {
 	return strings.Join(parts, "x")
 }
 
-func (g Grid) checkColumns(columns int) error {
+func (g Grid) checkColumnCount(columnCount int) error {
 	cells, err := cellCount(g.Shape)
 	if err != nil {
 		return err
 	}
-	if len(g.Cell) != columns || cells != columns {
-		return stream.Usagef("a grid of %s with %d features, but %d columns", shapeText(g.Shape), len(g.Cell), columns)
+	if len(g.Cell) != columnCount || cells != columnCount {
+		return stream.Usagef("a grid of %s with %d features, but %d columns", shapeText(g.Shape), len(g.Cell), columnCount)
 	}
 	seen := make([]bool, cells)
 	for j, cell := range g.Cell {

@@ -89,12 +89,12 @@ func (m *configuredMethod) checkWeights(option string, list method.Weights) erro
 	return nil
 }
 
-func checkWeight(option string, w method.Weight) error {
+func checkWeight(option string, weight method.Weight) error {
 	switch {
-	case !(w.Value > 0):
-		return stream.Usagef("%v %v: want a number above 0", stream.Option(option), w)
-	case Options{Nu: w.Value}.Validate() != nil:
-		return stream.Usagef("%v %v: want a number between 1e-12 and 1e12", stream.Option(option), w)
+	case !(weight.Value > 0):
+		return stream.Usagef("%v %v: want a number above 0", stream.Option(option), weight)
+	case Options{Nu: weight.Value}.Validate() != nil:
+		return stream.Usagef("%v %v: want a number between 1e-12 and 1e12", stream.Option(option), weight)
 	}
 	return nil
 }

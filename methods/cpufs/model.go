@@ -23,23 +23,24 @@ type model struct {
 	sums    rowSums
 }
 
+// rowSums has the sums over rows that the objective needs.
 type rowSums struct {
 	ff  float64 // ‖F‖²
 	cf  float64 // ‖C − F‖²
 	clf float64 // Tr(CᵀLF)
 }
 
-func (s *rowSums) addSums(o rowSums) {
-	s.ff += o.ff
-	s.cf += o.cf
-	s.clf += o.clf
+func (s *rowSums) addSums(other rowSums) {
+	s.ff += other.ff
+	s.cf += other.cf
+	s.clf += other.clf
 }
 
-func newModel(shape []int, c int) model {
-	m := model{n1: shape[0], n2: shape[1], c: c}
+func newModel(shape []int, components int) model {
+	m := model{n1: shape[0], n2: shape[1], c: components}
 	m.d = m.n1 * m.n2
 	for _, x := range []*[]float64{&m.w, &m.xc, &m.p, &m.gw} {
-		*x = make([]float64, m.d*c)
+		*x = make([]float64, m.d*components)
 	}
 	return m
 }
@@ -55,7 +56,7 @@ func (m *model) khatriRao(dst, a, b []float64) {
 	}
 }
 
-// composeW writes Uᵀ⊙Vᵀ to dst; U and V may be steps.
+// composeW writes W = Uᵀ⊙Vᵀ to dst. u and v may also be changes of U and V.
 func (m *model) composeW(dst, u, v []float64) {
 	c := m.c
 	for cell := range m.d {
@@ -79,14 +80,14 @@ func (m *model) nextAB() (a, b []float64) {
 			a[h*c+k] += x * m.b[g*c+k]
 		}
 	}
-	divideColumns(a, m.a, columnSquares(m.b, c))
+	divideColumns(a, m.a, columnSquareSums(m.b, c))
 	for cell := range m.d {
 		h, g := cell/m.n2, cell%m.n2
 		for k, x := range m.xc[cell*c:][:c] {
 			b[g*c+k] += x * a[h*c+k]
 		}
 	}
-	divideColumns(b, m.b, columnSquares(a, c))
+	divideColumns(b, m.b, columnSquareSums(a, c))
 	return a, b
 }
 
@@ -102,10 +103,10 @@ func divideColumns(x, old, norm []float64) {
 	}
 }
 
-func columnSquares(x []float64, c int) []float64 {
-	s := make([]float64, c)
+func columnSquareSums(x []float64, columns int) []float64 {
+	s := make([]float64, columns)
 	for i, v := range x {
-		s[i%c] += v * v
+		s[i%columns] += v * v
 	}
 	return s
 }
@@ -114,7 +115,7 @@ func columnSquares(x []float64, c int) []float64 {
 func (m *model) objectiveValue(o *Options) (value, size float64) {
 	ab := make([]float64, m.d*m.c)
 	m.khatriRao(ab, m.a, m.b)
-	norms := kernel.Dot(columnSquares(m.a, m.c), columnSquares(m.b, m.c))
+	norms := kernel.Dot(columnSquareSums(m.a, m.c), columnSquareSums(m.b, m.c))
 	lengths := 0.0
 	for _, s := range linalg.RowNorms(m.w, m.c) {
 		lengths += s

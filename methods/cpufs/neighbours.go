@@ -17,12 +17,12 @@ type neighbourGraph struct {
 	c, f      []float64
 }
 
-func (g *neighbourGraph) setGraph(l *rows.Graph) {
+func (g *neighbourGraph) setLaplacian(laplacian *rows.Graph) {
 	n := g.s.rows.source.N * g.s.c
-	g.laplacian, g.c, g.f = l, make([]float64, n), make([]float64, n)
+	g.laplacian, g.c, g.f = laplacian, make([]float64, n), make([]float64, n)
 }
 
-func (g *neighbourGraph) stageValues() []any {
+func (g *neighbourGraph) valuesToSave() []any {
 	return []any{&g.laplacian.Start, &g.laplacian.Index, &g.laplacian.Value, &g.c, &g.f}
 }
 
@@ -34,9 +34,9 @@ func (g *neighbourGraph) addClusterRows(b *rowBlock, c []float64) error {
 	return nil
 }
 
-func (g *neighbourGraph) blockRows(x []float64, number int) []float64 {
+func (g *neighbourGraph) rowsOfBlock(x []float64, block int) []float64 {
 	r := g.s.rows.source
-	return x[r.First[number]*g.s.c:][:r.Height[number]*g.s.c]
+	return x[r.First[block]*g.s.c:][:r.Height[block]*g.s.c]
 }
 
 func (g *neighbourGraph) startIteration(_ context.Context, scale []float64) error {
@@ -46,12 +46,12 @@ func (g *neighbourGraph) startIteration(_ context.Context, scale []float64) erro
 	for number, h := range s.rows.source.Height {
 		s.y = rows.Resize(s.y, h*s.c)
 		g.laplacian.LaplacianTo(s.opt.Threads, s.y, g.c, s.rows.source.First[number], h, s.c)
-		s.sums.addSums(s.rowSumsOfStart(g.blockRows(g.c, number), s.y))
+		s.sums.addSums(s.rowSumsOfStart(g.rowsOfBlock(g.c, number), s.y))
 	}
 	return nil
 }
 
-func (g *neighbourGraph) updateCF(ctx context.Context) error {
+func (g *neighbourGraph) updateCAndF(ctx context.Context) error {
 	if err := g.computeC(ctx); err != nil {
 		return err
 	}
@@ -64,12 +64,12 @@ func (g *neighbourGraph) updateCF(ctx context.Context) error {
 	var lc []float64
 	err := s.rows.eachBlock(ctx, "updating F", func(b *rowBlock) error {
 		h := b.x.Rows
-		y, f, cRows := s.multiplyBlock(b, s.w, c), g.blockRows(g.f, b.number), g.blockRows(g.c, b.number)
+		y, f, cRows := s.multiplyBlock(b, s.w, c), g.rowsOfBlock(g.f, b.number), g.rowsOfBlock(g.c, b.number)
 		lc = rows.Resize(lc, h*c)
 		g.laplacian.LaplacianTo(s.opt.Threads, lc, g.c, b.first, h, c)
 		s.sums.addSums(s.computeF(f, y, cRows, lc))
 		s.z = rows.Resize(s.z, h*parts*c)
-		joinColumns(s.z, c, [][]float64{f, cRows, y}[:parts]...)
+		joinSideBySide(s.z, c, [][]float64{f, cRows, y}[:parts]...)
 		s.addTransposed(b, s.z, sum, parts*c)
 		if s.opt.watch != nil {
 			s.opt.watch(b.first, cRows, f)
@@ -92,7 +92,7 @@ func (g *neighbourGraph) computeC(ctx context.Context) error {
 	var lf []float64
 	err := s.rows.eachBlock(ctx, "forming Q", func(b *rowBlock) error {
 		h := b.x.Rows
-		y, f, q := s.multiplyBlock(b, ab, c), g.blockRows(g.f, b.number), g.blockRows(g.c, b.number)
+		y, f, q := s.multiplyBlock(b, ab, c), g.rowsOfBlock(g.f, b.number), g.rowsOfBlock(g.c, b.number)
 		lf = rows.Resize(lf, h*c)
 		g.laplacian.LaplacianTo(s.opt.Threads, lf, g.f, b.first, h, c)
 		for i := range q {
@@ -103,12 +103,12 @@ func (g *neighbourGraph) computeC(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := polar.factorQ(); err != nil {
+	if err := polar.factorizeQ(); err != nil {
 		return err
 	}
 	root := make([]float64, c*c) // writeRowsOfC fills it, but it is not used, because XᵀC is summed up from C
 	for number := range s.rows.source.Height {
-		own := g.blockRows(g.c, number)
+		own := g.rowsOfBlock(g.c, number)
 		s.y = append(s.y[:0], own...)
 		polar.writeRowsOfC(number, own, s.y, root)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Plan is the strategy of a run: how much memory it uses, and how often it reads the input.
+// Plan describes how a run of Select uses memory and scratch space, and how often it reads the input.
 type Plan struct {
 	Graph         GraphKind // GraphKNN or GraphAnchors
 	Anchors       int       // m of GraphAnchors
@@ -44,7 +44,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 		return Plan{}, stream.Usagef("cpufs reads the rows many times, but a stream can be read only once; save it to a file first")
 	}
 	d := len(src.Columns())
-	if err := grid.checkColumns(d); err != nil {
+	if err := grid.checkColumnCount(d); err != nil {
 		return Plan{}, err
 	}
 	o = o.WithDefaults(n)
@@ -70,7 +70,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	p.neighbors = count
 	p.Bytes = o.baseBytes(src, d, p.Anchors)
 	// All records of scratch have as many rows as the largest block.
-	most, blocks := blockHeights(src, d)
+	most, blocks := measureBlocks(src, d)
 	state := int64(rowsPerRecord(most)) * int64(blocks) * int64(stateBytesPerRow(o.Clusters, count))
 	if p.Graph == GraphKNN {
 		// These bytes are for all rows of C, F and LF, and for the neighbours.
@@ -125,7 +125,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 // BᵀX.
 func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	c := int64(o.Clusters)
-	most, blocks := blockHeights(src, d)
+	most, blocks := measureBlocks(src, d)
 	h := int64(most)
 	wide := int64(d)
 	bytes := 8*h*(wide+12*c) + 8*columnPadding*wide + linalg.PolarBytes(o.Clusters, piecesPerBlock*blocks, most)
@@ -143,7 +143,7 @@ func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
 	return bytes + 1<<20
 }
 
-func blockHeights(src stream.Source, d int) (tallest, blocks int) {
+func measureBlocks(src stream.Source, d int) (rowsOfTallest, blockCount int) {
 	h := int64(stream.BlockRows(d))
 	cuts := src.Cuts()
 	if len(cuts) < 2 {
@@ -151,8 +151,8 @@ func blockHeights(src stream.Source, d int) (tallest, blocks int) {
 	}
 	for i := range len(cuts) - 1 {
 		rows := cuts[i+1] - cuts[i]
-		tallest = max(tallest, int(min(rows, h)))
-		blocks += int((rows + h - 1) / h)
+		rowsOfTallest = max(rowsOfTallest, int(min(rows, h)))
+		blockCount += int((rows + h - 1) / h)
 	}
-	return tallest, blocks
+	return rowsOfTallest, blockCount
 }

@@ -26,13 +26,13 @@ const piecesPerBlock = 4
 // pieceRows returns the number of rows of the pieces of a block of h rows; the last piece may have fewer.
 func pieceRows(h, c int) int { return max((h+piecesPerBlock-1)/piecesPerBlock, 4*c) }
 
-func (p *procrustes) addBlock(q []float64) error {
+func (p *procrustes) addBlock(rowsOfQ []float64) error {
 	c := p.s.c
-	h := len(q) / c
+	h := len(rowsOfQ) / c
 	p.first = append(p.first, p.piece)
 	for from, rows := 0, pieceRows(h, c); from < h; from += rows {
 		n := min(rows, h-from)
-		if err := p.polar.Add(kernel.RowMajor(q[from*c:], n, c, c)); err != nil {
+		if err := p.polar.Add(kernel.RowMajor(rowsOfQ[from*c:], n, c, c)); err != nil {
 			return fmt.Errorf("cpufs: Q: %w", err)
 		}
 		p.piece++
@@ -40,7 +40,7 @@ func (p *procrustes) addBlock(q []float64) error {
 	return nil
 }
 
-func (p *procrustes) factorQ() error {
+func (p *procrustes) factorizeQ() error {
 	if err := p.polar.Factor(); err != nil {
 		return fmt.Errorf("cpufs: Q: %w", err)
 	}

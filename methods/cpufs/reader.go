@@ -27,7 +27,7 @@ type gridReader struct {
 
 // rowBlock is a block of rows of X, h×d, column-major. It is valid until the next block is read.
 type rowBlock struct {
-	number  int
+	number  int // of the block, counted from 0
 	first   int // number of rows in earlier blocks
 	x       kernel.Matrix[float64]
 	chunk   *stream.Chunk // as read; nil after the first pass if rows are kept
@@ -55,8 +55,8 @@ func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*
 	}})
 }
 
-func (r *gridReader) nearestRows(ctx context.Context, team *kernel.Team, k int, room int64) ([]rows.Neighbour, error) {
-	return rows.FindNearest(ctx, team, r.source.N, len(r.columns), k, room, func(ctx context.Context, purpose string, visit func(int, kernel.Matrix[float64]) error) error {
+func (r *gridReader) nearestRows(ctx context.Context, team *kernel.Team, neighbors int, memory int64) ([]rows.Neighbour, error) {
+	return rows.FindNearest(ctx, team, r.source.N, len(r.columns), neighbors, memory, func(ctx context.Context, purpose string, visit func(int, kernel.Matrix[float64]) error) error {
 		return r.eachBlock(ctx, purpose, func(b *rowBlock) error { return visit(b.first, b.x) })
 	})
 }
@@ -66,7 +66,7 @@ func (r *gridReader) newBlock(number int, data []float64, records [][]byte) *row
 	return &rowBlock{number: number, first: r.source.First[number], x: kernel.ColMajor(data, h, len(r.columns), h+columnPadding), records: records}
 }
 
-// columnsPerTask is the number of columns that a worker scales at a time.
+// columnsPerTask is the number of columns of a block that a worker scales at a time.
 const columnsPerTask = 16
 
 // columnPadding keeps the columns of a block, whose height is a power of 2, from falling on the same lines of the
@@ -117,18 +117,18 @@ func (r *gridReader) scaleColumn(x []float64, j int) int {
 	return -1
 }
 
-func (r *gridReader) errUnusableValue(c *stream.Chunk, j, i int, x float64) error {
-	if x != x {
-		_, _, x = r.scaling.columnScale(j)
+func (r *gridReader) errUnusableValue(c *stream.Chunk, column, row int, value float64) error {
+	if value != value {
+		_, _, value = r.scaling.columnScale(column)
 	}
-	at := c.Position(i)
-	err := &stream.DataError{RowGroup: -1, Column: r.columns[j].Name, Row: -1,
-		Err: fmt.Errorf("row at position %d: the tensor model takes no negative values, and this is %v", at, x), Remedy: stream.Textf("choose {scale} minmax")}
+	at := c.Position(row)
+	err := &stream.DataError{RowGroup: -1, Column: r.columns[column].Name, Row: -1,
+		Err: fmt.Errorf("row at position %d: the tensor model takes no negative values, and this is %v", at, value), Remedy: stream.Textf("choose {scale} minmax")}
 	switch {
-	case x != x:
+	case value != value:
 		err.Err, err.Remedy = fmt.Errorf("row at position %d: %w", at, stream.ErrMissing), stream.Textf("choose {missing} mean or zero")
 	case r.scaling != nil && r.scaling.Min != nil:
-		err.Err = fmt.Errorf("row at position %d: %v is below the minimum that the profile found", at, x)
+		err.Err = fmt.Errorf("row at position %d: %v is below the minimum that the profile found", at, value)
 		err.Remedy = stream.Textf("the input has changed, or the profile is another's")
 	}
 	return err

@@ -55,14 +55,14 @@ func MinMax(p *gram.Profile, fill gram.Fill) *Scaling {
 	return s
 }
 
-func (s *Scaling) checkShape(d int) error {
-	if s.Min == nil && s.Range == nil && len(s.Fill) == d {
+func (s *Scaling) checkScaling(columnCount int) error {
+	if s.Min == nil && s.Range == nil && len(s.Fill) == columnCount {
 		return nil
 	}
-	if len(s.Min) != d || len(s.Range) != d || (s.Fill != nil && len(s.Fill) != d) {
-		return stream.Usagef("a scaling of %d minima, %d ranges and %d fills for %d columns", len(s.Min), len(s.Range), len(s.Fill), d)
+	if len(s.Min) != columnCount || len(s.Range) != columnCount || (s.Fill != nil && len(s.Fill) != columnCount) {
+		return stream.Usagef("a scaling of %d minima, %d ranges and %d fills for %d columns", len(s.Min), len(s.Range), len(s.Fill), columnCount)
 	}
-	for j := range d {
+	for j := range columnCount {
 		if !(math.Abs(s.Min[j]) <= math.MaxFloat64) || !(s.Range[j] >= 0 && s.Range[j] <= math.MaxFloat64) {
 			return stream.Usagef("column %d has minimum %v and range %v", j, s.Min[j], s.Range[j])
 		}

@@ -38,7 +38,7 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 	}
 	opt = opt.WithDefaults(src.Rows())
 	if opt.Scaling != nil {
-		if err := opt.Scaling.checkShape(len(grid.Cell)); err != nil {
+		if err := opt.Scaling.checkScaling(len(grid.Cell)); err != nil {
 			return nil, plan, err
 		}
 	}
@@ -79,7 +79,7 @@ func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 	if plan.Graph == GraphAnchors {
 		s.graph = newAnchorGraph(s, plan.Anchors)
 	}
-	progress, err := s.stage.Load(ctx, s.stageValues()...)
+	progress, err := s.stage.Load(ctx, s.valuesToSave()...)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 		}
 		value, _ := s.objectiveValue(&s.opt)
 		s.objectives = []float64{value}
-		return s.stage.Save(ctx, 0, s.stageValues()...)
+		return s.stage.Save(ctx, 0, s.valuesToSave()...)
 	}
 	passes := s.rows.source.Passes
 	if err := s.scanRows(ctx, nil); err != nil {
@@ -102,10 +102,10 @@ func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 	return nil
 }
 
-// stageValues returns the state of an iteration without the files, and without G = XᵀX and the rows, which a pass
+// valuesToSave returns the state of an iteration without the files, and without G = XᵀX and the rows, which a pass
 // restores.
-func (s *solver) stageValues() []any {
-	return append(s.graph.stageValues(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.clf,
+func (s *solver) valuesToSave() []any {
+	return append(s.graph.valuesToSave(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.clf,
 		&s.descent.rates[0], &s.descent.rates[1], &s.conditionOfQ, &s.directPasses, &s.looseIterations, &s.rows.source.Passes, &s.objectives)
 }
 
@@ -117,7 +117,7 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 			return nil, err
 		}
 		s.a, s.b = s.nextAB()
-		if err := s.graph.updateCF(ctx); err != nil {
+		if err := s.graph.updateCAndF(ctx); err != nil {
 			return nil, err
 		}
 		if err := s.takeGradientSteps(ctx); err != nil {
@@ -141,7 +141,7 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 			r.Converged = true
 			break
 		}
-		if err := s.stage.Save(ctx, t, s.stageValues()...); err != nil {
+		if err := s.stage.Save(ctx, t, s.valuesToSave()...); err != nil {
 			return nil, err
 		}
 	}
@@ -211,7 +211,7 @@ func (s *solver) makeGraph(ctx context.Context, plan Plan, x kernel.Matrix[float
 			}
 			l = heatGraph(near, s.rows.source.N, s.opt.Sigma)
 		}
-		g.setGraph(l)
+		g.setLaplacian(l)
 	}
 	return nil
 }

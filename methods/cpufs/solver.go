@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// solver is one run of Select.
+// solver is one run of Select, with the state of its iteration.
 type solver struct {
 	model
 	opt        Options // with defaults
@@ -37,11 +37,11 @@ type rowGraph interface {
 	// startIteration multiplies the columns of C by the entries of scale, computes the rowSums for F = C, and prepares the
 	// first iteration. A, B, XᵀC and P = XᵀF are known already.
 	startIteration(ctx context.Context, scale []float64) error
-	// updateCF computes C and F for the new A and B of the model, and then XᵀC, P = XᵀF, the rowSums and GW = XᵀXW.
-	updateCF(ctx context.Context) error
-	// stageValues returns the part of an iteration's state that is in memory; the rest is in scratch files. It is for
+	// updateCAndF computes C and F for the new A and B of the model, and then XᵀC, P = XᵀF, the rowSums and GW = XᵀXW.
+	updateCAndF(ctx context.Context) error
+	// valuesToSave returns the part of an iteration's state that is in memory; the rest is in scratch files. It is for
 	// the values of a stream.Stage.
-	stageValues() []any
+	valuesToSave() []any
 	closeFiles() error
 }
 
@@ -73,17 +73,17 @@ func (s *solver) multiplyByG(ctx context.Context, dst, m []float64) error {
 	})
 }
 
-func copyColumns(dst, src []float64, at, w, wide int) {
-	for i := range len(src) / max(wide, 1) {
-		copy(dst[i*w:][:w], src[i*wide+at:])
+func copyColumnRange(dst, src []float64, from, width, srcWidth int) {
+	for i := range len(src) / max(srcWidth, 1) {
+		copy(dst[i*width:][:width], src[i*srcWidth+from:])
 	}
 }
 
-func joinColumns(dst []float64, c int, parts ...[]float64) {
-	wide := c * len(parts)
+func joinSideBySide(dst []float64, partWidth int, parts ...[]float64) {
+	wide := partWidth * len(parts)
 	for p, src := range parts {
-		for i := range len(src) / max(c, 1) {
-			copy(dst[i*wide+p*c:][:c], src[i*c:][:c])
+		for i := range len(src) / max(partWidth, 1) {
+			copy(dst[i*wide+p*partWidth:][:partWidth], src[i*partWidth:][:partWidth])
 		}
 	}
 }
@@ -121,11 +121,11 @@ func (s *solver) sumOverRuns(n int, visit func(t *rowSums, from, to int)) (total
 	return total
 }
 
-func (s *solver) rowSumsOfStart(c, lc []float64) rowSums {
-	return s.sumOverRuns(len(c)/s.c, func(t *rowSums, from, to int) {
+func (s *solver) rowSumsOfStart(cRows, lcRows []float64) rowSums {
+	return s.sumOverRuns(len(cRows)/s.c, func(t *rowSums, from, to int) {
 		for i := from * s.c; i < to*s.c; i++ {
-			t.ff += c[i] * c[i]
-			t.clf += c[i] * lc[i]
+			t.ff += cRows[i] * cRows[i]
+			t.clf += cRows[i] * lcRows[i]
 		}
 	})
 }
@@ -143,17 +143,17 @@ func (s *solver) productCount() int {
 // and XᵀXW in P and GW, and writes the third one to the argument other. If G is in memory, GW is computed as G·W.
 func (s *solver) splitSums(ctx context.Context, sum, other []float64) error {
 	c, wide := s.c, s.productCount()*s.c
-	copyColumns(s.p, sum, 0, c, wide)
-	copyColumns(other, sum, c, c, wide)
+	copyColumnRange(s.p, sum, 0, c, wide)
+	copyColumnRange(other, sum, c, c, wide)
 	if s.g != nil {
 		return s.multiplyByG(ctx, s.gw, s.w)
 	}
-	copyColumns(s.gw, sum, 2*c, c, wide)
+	copyColumnRange(s.gw, sum, 2*c, c, wide)
 	return nil
 }
 
-func scaleColumns(x, factor []float64) {
-	for i := range x {
-		x[i] *= factor[i%len(factor)]
+func scaleColumns(matrix, factors []float64) {
+	for i := range matrix {
+		matrix[i] *= factors[i%len(factors)]
 	}
 }

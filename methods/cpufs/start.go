@@ -82,8 +82,8 @@ func (s *solver) scaledRows(c *stream.Chunk) (kernel.Matrix[float64], error) {
 	return x, s.rows.placeRows(x, c)
 }
 
-func (s *solver) findStartCenters(ctx context.Context, x kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
-	r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{
+func (s *solver) findStartCenters(ctx context.Context, sample kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+	r, err := cluster.KMeans(ctx, cluster.Matrix(sample), cluster.Options{
 		Clusters: s.c, Restarts: startRestarts, MaxIter: startMoves, Seed: s.opt.Seed, Threads: s.opt.Threads,
 	})
 	if err != nil {

@@ -150,11 +150,11 @@ func findDensest(ctx context.Context, s *similarity, numbers []int) error {
 	return nil
 }
 
-func countEdgesOfFeatures(count []int32, found [][]edge) {
-	for _, edges := range found {
+func countEdgesByFeature(counts []int32, edgesByStrip [][]edge) {
+	for _, edges := range edgesByStrip {
 		for _, e := range edges {
-			count[e.i]++
-			count[e.j]++
+			counts[e.i]++
+			counts[e.j]++
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (e *elimination) countOpenPairs(ctx context.Context) (fits bool, err error)
 	clear(e.openWithin)
 	fits = true
 	err = e.findPairs(ctx, e.listOpenFeatures(), nil, &e.epsilon, func(_ *block, found [][]edge) {
-		countEdgesOfFeatures(e.openWithin, found)
+		countEdgesByFeature(e.openWithin, found)
 		for _, edges := range found {
 			if fits = fits && len(edges) <= g.capacity-len(g.edges); fits {
 				g.edges = append(g.edges, edges...)

@@ -21,8 +21,8 @@ type elimination struct {
 	turns      []float64 // of each feature of order: λ₂ to its k-th nearest feature when it was kept, in units of G
 }
 
-// runElimination runs the turns for a first k; k = 0 keeps all features. If want > 0, it ends once isDecided returns
-// true.
+// runElimination runs the turns of the paper's algorithm for a first k. k = 0 keeps all features. If want > 0, it ends
+// once isDecided returns true.
 func runElimination(ctx context.Context, s *similarity, k, want int) (*elimination, error) {
 	e := &elimination{similarity: s, k: min(k, s.d-1), want: want, open: slices.Repeat([]bool{true}, s.d), openCount: s.d, openWithin: make([]int32, s.d)}
 	if e.k < 1 || e.isDecided() {
@@ -32,7 +32,7 @@ func runElimination(ctx context.Context, s *similarity, k, want int) (*eliminati
 		return e, e.runCrowdedTurns(ctx)
 	}
 	if !s.graphHasAll {
-		if err := s.connectAll(ctx); err != nil {
+		if err := s.buildGraphOfAll(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -133,21 +133,21 @@ func (e *elimination) keepFeature(c rankedFeature) {
 	e.order, e.turns = append(e.order, int(c.feature)), append(e.turns, c.index)
 }
 
-func (e *elimination) closeFeature(i int32) {
-	e.open[i] = false
+func (e *elimination) closeFeature(feature int32) {
+	e.open[feature] = false
 	e.openCount--
 }
 
-func (e *elimination) closeAndUncountFeature(i int32, end []int32) {
-	e.closeFeature(i)
-	for _, j := range e.graph.near[e.graph.from[i]:end[i]] {
+func (e *elimination) closeAndUncountFeature(feature int32, endOfNear []int32) {
+	e.closeFeature(feature)
+	for _, j := range e.graph.near[e.graph.from[feature]:endOfNear[feature]] {
 		if e.open[j] {
 			e.openWithin[j]--
 		}
 	}
 }
 
-func (e *elimination) keepOpenFeatures(ctx context.Context) error {
+func (e *elimination) keepRemainingFeatures(ctx context.Context) error {
 	var undecided []rankedFeature
 	var alone []int32 // features without an edge in the graph of all features
 	for i, open := range e.open {

@@ -53,8 +53,8 @@ func (g *neighbourGraph) linkNeighbours(d int) {
 	}
 }
 
-func (g *neighbourGraph) countEdgesWithin(t float64) int {
-	return sort.Search(len(g.edges), func(e int) bool { return g.edges[e].index > t })
+func (g *neighbourGraph) countEdgesWithin(radius float64) int {
+	return sort.Search(len(g.edges), func(e int) bool { return g.edges[e].index > radius })
 }
 
 // leastRadius returns the least λ₂ within which some feature has k neighbours, or +Inf if no feature has k neighbours.
@@ -91,7 +91,7 @@ func (g *neighbourGraph) dropFartherHalf() float64 {
 	return t
 }
 
-func (s *similarity) connectAll(ctx context.Context) error {
+func (s *similarity) buildGraphOfAll(ctx context.Context) error {
 	s.graph.edges = s.graph.edges[:0]
 	t := s.epsilonBound
 	err := s.findPairs(ctx, s.all, nil, &t, func(_ *block, found [][]edge) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// rankedFeature is a feature with its sort key. Lower keys come first.
+// rankedFeature is a feature with its sort key `index`. Features with lower keys come first.
 type rankedFeature struct {
 	feature int32
 	index   float64
@@ -136,7 +136,7 @@ func (s *similarity) addDistanceHeads(ctx context.Context, runs [][]rankedFeatur
 		}
 	}
 	return s.visitRows(ctx, list, func(x int, row []float64) {
-		others := removeOwnDistance(row, list[x])
+		others := withoutOwnDistance(row, list[x])
 		to := s.heads[list[x]].nearest
 		if len(to) > 0 {
 			nthSmallest(others, len(to)-1)
@@ -167,7 +167,9 @@ func (s *similarity) addDistanceDigests(ctx context.Context, runs [][]rankedFeat
 	})
 }
 
-func removeOwnDistance(row []float64, i int32) []float64 { return slices.Delete(row, int(i), int(i)+1) }
+func withoutOwnDistance(row []float64, own int32) []float64 {
+	return slices.Delete(row, int(own), int(own)+1)
+}
 
 // nthSmallest returns the k-th smallest element of x, counted from 0, and partitions x around it.
 func nthSmallest(x []float64, k int) float64 {

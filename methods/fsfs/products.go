@@ -15,7 +15,7 @@ const (
 	rowsTogether = 32
 )
 
-// block holds the covariances of the features in rows with the features in cols.
+// block holds the covariances of the features listed in rows with the features listed in cols.
 type block struct {
 	rows, cols []int32
 	isDiagonal bool // rows and cols are the same features
@@ -23,7 +23,7 @@ type block struct {
 	cov        []float64
 }
 
-func (b *block) row(x int) []float64 { return b.cov[x*b.stride:][:len(b.cols)] }
+func (b *block) row(rowIndex int) []float64 { return b.cov[rowIndex*b.stride:][:len(b.cols)] }
 
 // visitProducts computes the covariances of the features listed in `rows` with the features listed in `cols`, and calls
 // visit for each block of covariances. If cols is nil, it uses rows in its place, and computes only one block of each
@@ -63,7 +63,7 @@ func (s *similarity) visitProducts(ctx context.Context, rows, cols []int32, visi
 				clear(out.cov)
 				kernel.Gemm(s.team, 1, left, right.Trans(), kernel.RowMajor(out.cov, len(blockRows), len(blockCols), len(blockCols)))
 			} else {
-				s.gatherBlock(out)
+				s.copyCovariancesFromGram(out)
 			}
 			visit(out)
 		}
@@ -90,7 +90,7 @@ func (s *similarity) factorRows(room []float64, list []int32) kernel.Matrix[floa
 	return kernel.RowMajor(room, len(list), r, r)
 }
 
-func (s *similarity) gatherBlock(b *block) {
+func (s *similarity) copyCovariancesFromGram(b *block) {
 	run := isConsecutive(b.cols)
 	s.eachBlockRow(b, func(x int) {
 		row, to := s.m.Sym[int(b.rows[x])*s.d:][:s.d], b.row(x)
@@ -143,16 +143,16 @@ func (s *similarity) computeVariances() {
 	}
 }
 
-func (s *similarity) pairCompressionIndex(i, j int32) float64 {
+func (s *similarity) pairCompressionIndex(feature, other int32) float64 {
 	if !s.m.IsFactor() {
-		return compressionIndex(s.variance[i], s.variance[j], s.m.Sym[int(i)*s.d+int(j)])
+		return compressionIndex(s.variance[feature], s.variance[other], s.m.Sym[int(feature)*s.d+int(other)])
 	}
 	var cov [1]float64
 	r := s.m.Rank
 	room := make([]float64, 2*r)
-	a, b := s.m.Feature(room, int(i)), s.m.Feature(room[r:], int(j))
+	a, b := s.m.Feature(room, int(feature)), s.m.Feature(room[r:], int(other))
 	kernel.Gemm(s.team, 1, kernel.RowMajor(a, 1, r, r), kernel.ColMajor(b, r, 1, r), kernel.RowMajor(cov[:], 1, 1, 1))
-	return compressionIndex(s.variance[i], s.variance[j], cov[0])
+	return compressionIndex(s.variance[feature], s.variance[other], cov[0])
 }
 
 // visitRows calls visit for each listed feature, in several threads. x is the feature's index in the list, and row has

@@ -74,13 +74,13 @@ func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs 
 	if err != nil {
 		return nil, err
 	}
-	if err := result.keepOpenFeatures(ctx); err != nil {
+	if err := result.keepRemainingFeatures(ctx); err != nil {
 		return nil, err
 	}
 	return &Result{Order: result.order, Turns: result.turns, Neighbors: k}, nil
 }
 
-// largestFirstK finds by bisection the largest first k that leaves at least `want` features.
+// largestFirstK finds by bisection the largest k of the first turn that leaves at least `want` features.
 func largestFirstK(ctx context.Context, s *similarity, want int) (k int, err error) {
 	largest := s.d - 1 // leaves one feature
 	for k < largest {

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
-// similarity holds d features and the pairs with the smallest λ₂.
+// similarity holds d features and their most similar pairs, i.e. with the smallest λ₂ (see the package comment).
 type similarity struct {
 	m        *gram.Matrix
 	team     *kernel.Team
@@ -49,7 +49,7 @@ func newSimilarity(ctx context.Context, threads int, m *gram.Matrix, pairs int) 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.connectAll(ctx); err != nil {
+	if err := s.buildGraphOfAll(ctx); err != nil {
 		return nil, err
 	}
 	for i := range s.d {
@@ -58,8 +58,8 @@ func newSimilarity(ctx context.Context, threads int, m *gram.Matrix, pairs int) 
 	return s, nil
 }
 
-// compressionIndex returns λ₂ of two features with variances a and b, in units of G. It divides the determinant λ₁λ₂ by
-// λ₁, which avoids the cancellation in the definition. It is symmetric in a and b.
+// compressionIndex returns λ₂ (see the package comment) of two features with variances a and b, in units of G. It
+// divides the determinant λ₁λ₂ by λ₁, which avoids the cancellation in the definition. It is symmetric in a and b.
 func compressionIndex(a, b, cov float64) float64 {
 	// Divide by the larger variance, so that no square overflows.
 	size := max(a, b)

@@ -55,14 +55,14 @@ func newEmbeddingSolver(team *kernel.Team, g *anchor.Graph, r *regression, opt O
 	return e
 }
 
-func embeddingBytes(d, m, rank, c int) int64 {
+func embeddingBytes(d, m, rank, clusters int) int64 {
 	n := m + d
-	c = min(c, n)
+	clusters = min(clusters, n)
 	if rank > 0 {
 		n = rank
-		return 8*int64(n)*int64(n+m+2*c) + linalg.SmallestBytes(n, min(c+1, n), linalg.EigenOptions{}) + 8*int64(d)*int64(2*c)
+		return 8*int64(n)*int64(n+m+2*clusters) + linalg.SmallestBytes(n, min(clusters+1, n), linalg.EigenOptions{}) + 8*int64(d)*int64(2*clusters)
 	}
-	return 8*int64(n)*int64(n) + linalg.SmallestBytes(n, min(c+1, n), linalg.EigenOptions{}) + 8*int64(n)*int64(4*c)
+	return 8*int64(n)*int64(n) + linalg.SmallestBytes(n, min(clusters+1, n), linalg.EigenOptions{}) + 8*int64(n)*int64(4*clusters)
 }
 
 // embeddingProducts holds the products of an embedding Y that the regression needs.
@@ -74,14 +74,14 @@ type embeddingProducts struct {
 	isTied      bool // another Y has the same cost
 }
 
-// noEigenvalue: an eigenvalue below this share of the largest possible one, 1 + β, is rounding error.
+// noEigenvalue: an eigenvalue of the embedding below this share of the largest possible one, 1 + β, is rounding error.
 const noEigenvalue = 1e-12
 
 // eigenTolerance is the relative difference up to which two eigenvalues are considered equal.
 const eigenTolerance = 1e-9
 
-// nextEmbedding computes Y for new row weights. It overwrites the regression's scratch space. It costs d³ + m·d² flops,
-// and the c leading eigenpairs of a matrix of order m+d.
+// nextEmbedding computes the embedding Y (see embeddingSolver) for new row weights. It overwrites the regression's
+// scratch space. It costs d³ + m·d² flops, and the c leading eigenpairs of a matrix of order m+d.
 func (e *embeddingSolver) nextEmbedding() (*embeddingProducts, error) {
 	if e.b.Rows > 0 {
 		return e.nextEmbeddingOfRows()

@@ -6,15 +6,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
-// nextEmbeddingOfRows does the same as nextEmbedding if G is given by a factor X of n rows. The symbols are those at
-// embeddingSolver. The columns of Y are the leading eigenvectors of
+// nextEmbeddingOfRows computes Y for new row weights, as nextEmbedding does, if G is given by a factor X of n rows. The
+// symbols are those at embeddingSolver. The columns of Y are the leading eigenvectors of
 //
 //	TTᵀ = BBᵀ + βXHXᵀ = BBᵀ + β(I − αK⁻¹),   K = XR(XR)ᵀ + αI,
 //
 // as XHXᵀ = XR·P⁻¹·(XR)ᵀ = (K − αI)K⁻¹. It costs n³ + m·n² flops, and the c leading eigenpairs of a matrix of order n.
 func (e *embeddingSolver) nextEmbeddingOfRows() (*embeddingProducts, error) {
 	d, n, c := e.graph.D, e.t.Rows, e.c
-	e.fillRowMatrix()
+	e.fillMatrixOfRows()
 	found, err := e.eig.Solve(e.t, e.last)
 	if err != nil {
 		return nil, fmt.Errorf("jelsr: embedding: %w", err)
@@ -37,7 +37,7 @@ func (e *embeddingSolver) nextEmbeddingOfRows() (*embeddingProducts, error) {
 	return p, nil
 }
 
-func (e *embeddingSolver) fillRowMatrix() {
+func (e *embeddingSolver) fillMatrixOfRows() {
 	n, inverse := e.t.Rows, e.r.P
 	clear(e.t.Data)
 	for i := range n {

@@ -104,25 +104,25 @@ func (m *jelsrMethod) usedSettings(opt Options) map[string]any {
 	return used
 }
 
-// Settings implements method.Varied.
+// Settings implements method.Varied: it returns the number of pairs of weights α and β.
 func (m *jelsrMethod) Settings() int {
 	return max(len(m.alpha), 1) * max(len(m.beta), 1)
 }
 
-func sortedWeights(w method.Weights, otherwise float64) []float64 {
+func distinctSortedWeights(w method.Weights, otherwise float64) []float64 {
 	list := w.Or(method.Weight{Value: otherwise}).Values()
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// Path implements method.Varied. It combines every α with every β, and uses one γ.
+// Path implements method.Varied: it ranks the features for every α with every β, and one γ.
 func (m *jelsrMethod) Path(ctx context.Context, e *method.Evidence) (*method.Grid, error) {
 	if len(m.gamma) > 1 {
 		return nil, stream.Usagef("{gamma} has %d values; a path varies {alpha} and {beta}", len(m.gamma))
 	}
 	opt := m.selectOptions(e.Seed, e.Threads).withDefaults()
 	opt.Progress = e.Iteration
-	alphas, betas := sortedWeights(m.alpha, opt.Alpha), sortedWeights(m.beta, opt.Beta)
+	alphas, betas := distinctSortedWeights(m.alpha, opt.Alpha), distinctSortedWeights(m.beta, opt.Beta)
 	g := &method.Grid{Used: m.usedSettings(opt), Width: len(betas)}
 	for _, opt.Alpha = range alphas {
 		for _, opt.Beta = range betas {

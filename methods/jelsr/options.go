@@ -103,9 +103,9 @@ const (
 	largestWeight = 1e12
 )
 
-func checkWeight(faults *stream.Faults, name string, weight float64) {
+func checkWeight(faults *stream.Faults, option string, weight float64) {
 	if weight != 0 && !(weight >= leastWeight && weight <= largestWeight) {
-		faults.Addf(name+" = %v is not between %g and %g", weight, leastWeight, largestWeight)
+		faults.Addf(option+" = %v is not between %g and %g", weight, leastWeight, largestWeight)
 	}
 }
 

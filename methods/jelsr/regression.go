@@ -30,14 +30,14 @@ func newRegression(team *kernel.Team, g *gram.Matrix, opt Options) *regression {
 	return &regression{Solver: ridge.New(team, g), name: name, weight: weight, scale: make([]float64, g.D)}
 }
 
-func regressionBytes(d, rank, c int) int64 {
-	return ridge.SolverBytes(d, rank, c) + 8*int64(d)*int64(3*c+1)
+func regressionBytes(d, rank, clusters int) int64 {
+	return ridge.SolverBytes(d, rank, clusters) + 8*int64(d)*int64(3*clusters+1)
 }
 
-func (r *regression) setRowWeights(norm []float64) error {
+func (r *regression) setWeightsFromNorms(rowNorms []float64) error {
 	for i := range r.scale {
-		if r.scale[i] = 1; norm != nil {
-			r.scale[i] = math.Sqrt(2 * norm[i])
+		if r.scale[i] = 1; rowNorms != nil {
+			r.scale[i] = math.Sqrt(2 * rowNorms[i])
 		}
 	}
 	if err := r.SetWeights(r.scale, r.weight); err != nil {
@@ -52,8 +52,8 @@ func (r *regression) roundingBound(penalty float64) float64 {
 	return float64(len(r.scale)) * 0x1p-52 * r.Trace * penalty
 }
 
-func rowNorms(w []float64, c int) (norm []float64, sum float64) {
-	norm = linalg.RowNorms(w, c)
+func rowNorms(w []float64, columns int) (norm []float64, sum float64) {
+	norm = linalg.RowNorms(w, columns)
 	for _, v := range norm {
 		sum += v
 	}

@@ -92,7 +92,7 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := reg.setRowWeights(r.Scores); err != nil {
+		if err := reg.setWeightsFromNorms(r.Scores); err != nil {
 			return nil, err
 		}
 		y, err := emb.nextEmbedding()
@@ -129,8 +129,8 @@ func (r *Result) addWarning(format string, args ...any) {
 	r.Warnings = append(r.Warnings, stream.Textf(format, args...))
 }
 
-// Two norms are considered equal if they differ by less than tieShare of the norm or tieFloor of the largest norm, as
-// in package sfufs. Eigenvectors whose eigenvalues differ little have errors of this order.
+// The norms of two rows of W are considered equal if they differ by less than tieShare of the norm or tieFloor of the
+// largest norm, as in package sfufs. Eigenvectors whose eigenvalues differ little have errors of this order.
 const (
 	tieShare = 1e-7
 	tieFloor = 1e-12

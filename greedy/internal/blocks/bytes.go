@@ -14,7 +14,7 @@ func BlockBytes(d, rows, largest, threads int) int64 {
 	return 8 * (int64(d)*int64(rows+3*largest) + 2*int64(largest)*int64(d+rows) + int64(max(threads, 1))*one)
 }
 
-// ErrNeedGram refuses a choice of blocks without the Gram matrix. remedy is one of the constants below.
+// ErrNeedGram returns the error for a choice of blocks without the Gram matrix. remedy is a constant below.
 func ErrNeedGram(remedy string) error {
 	return stream.Usagef("groups, columns of several features, costs and a budget take the whole Gram matrix or one estimate of it: " + remedy)
 }

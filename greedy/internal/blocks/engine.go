@@ -42,12 +42,12 @@ type blockEngine struct {
 
 func newBlockEngine(ctx context.Context, m *engine.Gram, from Source, list []method.Block) (*blockEngine, error) {
 	b := &blockEngine{engine: m, source: from, blockList: list, residualBlocks: make([][]float64, len(list)), blockGains: make([]float64, len(list)), factors: make([]blockFactor, len(list))}
-	return b, b.fillResiduals(ctx)
+	return b, b.computeResiduals(ctx)
 }
 
 func (b *blockEngine) scoreUnit() float64 { return b.source.ScoreUnit() }
 
-func (b *blockEngine) fillResiduals(ctx context.Context) error {
+func (b *blockEngine) computeResiduals(ctx context.Context) error {
 	c := b.engine.TargetHeight()
 	if need := b.engine.D * c; cap(b.gamma.Data) < need {
 		b.gamma.Data = make([]float64, need)
@@ -84,7 +84,7 @@ func (b *blockEngine) startNextBlockLayer(ctx context.Context, excluded []bool) 
 	if b.engine, err = b.source.RestartWithout(ctx, excluded); err != nil {
 		return err
 	}
-	return b.fillResiduals(ctx)
+	return b.computeResiduals(ctx)
 }
 
 // computeGains sets the gains of the blocks that may be chosen, in the engine's units. Each gain is summed over parts
@@ -176,12 +176,12 @@ func (b *blockEngine) factorBlock(i int) blockFactor {
 	return f
 }
 
-func (b *blockEngine) gainOfPart(p blockPart) (gain float64) {
-	f := b.factors[p.block]
-	n, width := len(f.pivots), p.to-p.from
+func (b *blockEngine) gainOfPart(part blockPart) (gain float64) {
+	f := b.factors[part.block]
+	n, width := len(f.pivots), part.to-part.from
 	rows := make([]float64, n*width)
 	for m, q := range f.pivots {
-		copy(rows[m*width:(m+1)*width], b.gammaRow(q)[p.from:p.to])
+		copy(rows[m*width:(m+1)*width], b.gammaRow(q)[part.from:part.to])
 	}
 	f.solveRows(rows, width)
 	for m := range f.pivots {
@@ -191,8 +191,8 @@ func (b *blockEngine) gainOfPart(p blockPart) (gain float64) {
 	return gain
 }
 
-func (b *blockEngine) gammaRow(p int) []float64 {
-	return b.gamma.Data[p*b.gamma.RowStride:][:b.gamma.Cols]
+func (b *blockEngine) gammaRow(feature int) []float64 {
+	return b.gamma.Data[feature*b.gamma.RowStride:][:b.gamma.Cols]
 }
 
 // takeBlock adds block i to the chosen features and returns its gain. It records in r the features of the block, each

@@ -99,8 +99,8 @@ func runBlockLayers(ctx context.Context, b *blockEngine, opt selection.Options, 
 	return s.finishBlocks(), nil
 }
 
-func (s *blockRun) canChoose(i int) bool {
-	return !s.chosenBlocks[i] && s.gate.Allows(i) && s.blocks.blockList[i].Cost <= s.budgetLeft
+func (s *blockRun) canChoose(block int) bool {
+	return !s.chosenBlocks[block] && s.gate.Allows(block) && s.blocks.blockList[block].Cost <= s.budgetLeft
 }
 
 func (s *blockRun) canChooseAny() bool {
@@ -193,22 +193,22 @@ func (s *blockRun) shareOfTotalGain(block int) float64 {
 	return gain / whole
 }
 
-func (s *blockRun) gainOrGainPerCost(i int) float64 {
+func (s *blockRun) gainOrGainPerCost(block int) float64 {
 	if s.perCost {
-		return s.blocks.blockGains[i] / s.blocks.blockList[i].Cost
+		return s.blocks.blockGains[block] / s.blocks.blockList[block].Cost
 	}
-	return s.blocks.blockGains[i]
+	return s.blocks.blockGains[block]
 }
 
-func (s *blockRun) chooseBlock(ctx context.Context, i int) error {
-	score, err := s.blocks.takeBlock(ctx, i, len(s.recorder.LayerEnds) == 0, s.recorder, func(room int) []int { return s.nextLikelyFeatures(i, room) })
+func (s *blockRun) chooseBlock(ctx context.Context, block int) error {
+	score, err := s.blocks.takeBlock(ctx, block, len(s.recorder.LayerEnds) == 0, s.recorder, func(room int) []int { return s.nextLikelyFeatures(block, room) })
 	if err != nil {
 		return err
 	}
-	s.chosenBlocks[i] = true
-	s.gate.CountChosen(i)
-	s.budgetLeft -= s.blocks.blockList[i].Cost
-	s.turns.order = append(s.turns.order, i)
+	s.chosenBlocks[block] = true
+	s.gate.CountChosen(block)
+	s.budgetLeft -= s.blocks.blockList[block].Cost
+	s.turns.order = append(s.turns.order, block)
 	s.turns.score = append(s.turns.score, score*s.blocks.scoreUnit())
 	s.turns.error = append(s.turns.error, s.recorder.Error[len(s.recorder.Error)-1])
 	s.turns.layers = append(s.turns.layers, s.recorder.CurrentLayer())

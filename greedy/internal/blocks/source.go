@@ -20,10 +20,10 @@ type Source interface {
 	ScoreUnit() float64
 }
 
-// InMemory is the Source of a G in memory.
+// InMemory is the Source of a Gram matrix G in memory.
 type InMemory struct{ Engine *engine.Gram }
 
-// BlockGramsTo implements Source.
+// BlockGramsTo implements Source: it writes the entries of G of each listed block.
 func (s InMemory) BlockGramsTo(_ context.Context, list []method.Block, to [][]float64) error {
 	m := s.Engine
 	kernel.Each(m.Workers, len(list), func(i int) {
@@ -37,7 +37,7 @@ func (s InMemory) BlockGramsTo(_ context.Context, list []method.Block, to [][]fl
 	return nil
 }
 
-// GramColumns implements Source.
+// GramColumns implements Source: it returns copies of the columns of G of the features.
 func (s InMemory) GramColumns(_ context.Context, features []int, _ func(int) []int) ([][]float64, error) {
 	out := make([][]float64, len(features))
 	for i, p := range features {
@@ -46,11 +46,11 @@ func (s InMemory) GramColumns(_ context.Context, features []int, _ func(int) []i
 	return out, nil
 }
 
-// RestartWithout implements Source.
+// RestartWithout implements Source: it starts another layer without the excluded features.
 func (s InMemory) RestartWithout(ctx context.Context, excluded []bool) (*engine.Gram, error) {
 	_, err := s.Engine.StartNextLayer(ctx, excluded)
 	return s.Engine, err
 }
 
-// ScoreUnit implements Source.
+// ScoreUnit implements Source: it returns the factor that converts scores to the units of the data.
 func (s InMemory) ScoreUnit() float64 { return s.Engine.ScoreUnit() }

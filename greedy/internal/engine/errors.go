@@ -4,7 +4,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ErrBadEntry refuses a matrix because of its entry x at (i, j).
+// ErrBadEntry returns the error for a matrix whose entry x at (i, j) is not finite.
 func ErrBadEntry(matrix string, i, j int, x float64) error {
 	return stream.Dataf("", "entry (%d, %d) of %s is %v", i, j, matrix, x)
 }

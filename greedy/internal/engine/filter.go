@@ -43,7 +43,7 @@ func (g *Filter) CountChosen(p int) {
 // Allows reports whether candidate i may be chosen.
 func (g *Filter) Allows(i int) bool { return g == nil || !g.isExcluded[i] }
 
-func (g *Filter) removeExcluded(c *Criterion) {
+func (g *Filter) retireExcluded(c *Criterion) {
 	if g == nil {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
-// Gram is the engine for a G in memory, in full or as a factor.
+// Gram is the [Engine] for a Gram matrix G in memory, in full or as a factor.
 //
 // The largest diagonal entry of G is scaled to [1/2, 2), and H is scaled likewise, so that f, which is of fourth
 // degree in the data, neither overflows nor vanishes. Both scale factors are powers of 4, so scaling is exact.
@@ -106,7 +106,7 @@ func (m *Gram) TargetColumnScratch(n int) kernel.Matrix[float64] {
 	return kernel.RowMajor(m.TargetColumns, n, m.Target.Height, m.Target.Height)
 }
 
-// StartNextLayer implements Engine.
+// StartNextLayer implements Engine: it starts another layer, without the excluded features.
 func (m *Gram) StartNextLayer(_ context.Context, excluded []bool) (*Criterion, error) {
 	g0 := m.Matrix.Diagonal(m.Workers)
 	floats.Scale(m.GUnit, g0)
@@ -122,19 +122,19 @@ func (m *Gram) StartNextLayer(_ context.Context, excluded []bool) (*Criterion, e
 	return m.Criterion, err
 }
 
-func (m *Gram) errNotFinite(i int) error {
+func (m *Gram) errNotFinite(feature int) error {
 	matrix := "H"
 	if m.Target.IsSelf {
 		matrix = "G"
 	}
 	row := make([]float64, m.Target.RootWidth())
-	m.Target.CopyFeatureTo(row, 1, i)
+	m.Target.CopyFeatureTo(row, 1, feature)
 	for r, x := range row { // a U stored by entries is finite, so this loop finds nothing
 		if !(math.Abs(x) <= math.MaxFloat64) {
-			return ErrBadEntry(matrix, r, i, x)
+			return ErrBadEntry(matrix, r, feature, x)
 		}
 	}
-	return ErrBadEntry(matrix, i, i, math.NaN())
+	return ErrBadEntry(matrix, feature, feature, math.NaN())
 }
 
 // TargetHeight returns the number of rows of H in the form in which it is stored.
@@ -164,7 +164,7 @@ func (m *Gram) ColumnsTo(dst kernel.Matrix[float64], list []int) {
 	floats.Scale(m.GUnit, dst.Data[:len(list)*m.D])
 }
 
-// TakeFeature implements Engine.
+// TakeFeature implements Engine: it adds p to the chosen features and returns its effect on the criterion.
 func (m *Gram) TakeFeature(_ context.Context, p int) (*Step, error) {
 	if err := m.rebase.rebaseSmallResidual(m); err != nil {
 		return nil, err
@@ -198,10 +198,10 @@ func (m *Gram) upsilonAndProduct(p int, column []float64) (upsilon, times []floa
 	return upsilon, out[m.D:]
 }
 
-func (m *Gram) residualTargetColumn(p int) []float64 {
-	upsilon := m.TargetColumn(p)
-	m.DeflateVector(upsilon, m.Upsilons, p)
-	floats.Scale(1/math.Sqrt(m.G[p]), upsilon)
+func (m *Gram) residualTargetColumn(feature int) []float64 {
+	upsilon := m.TargetColumn(feature)
+	m.DeflateVector(upsilon, m.Upsilons, feature)
+	floats.Scale(1/math.Sqrt(m.G[feature]), upsilon)
 	return upsilon
 }
 
@@ -288,7 +288,7 @@ func (m *Gram) TargetProductTo(h, x []float64) {
 	floats.Scale(half, h)
 }
 
-// GramBytes implements greedy.Bytes.
+// GramBytes implements greedy.Bytes: it returns the memory of a selection in addition to G in full.
 func GramBytes(d, k, c int) int64 {
 	numbers := int64(d) * int64(k+24)
 	height := c
@@ -304,7 +304,7 @@ func GramBytes(d, k, c int) int64 {
 // WorkVectors is the number of vectors of the target's height that an engine holds, in addition to one for each turn.
 const WorkVectors = target.ResidualColumns + UpsilonsPerPanel + 4
 
-// FactorBytes implements greedy.FactorBytes.
+// FactorBytes implements greedy.FactorBytes: it returns the memory of a selection in addition to a factor of G.
 func FactorBytes(d, k, rank, rows int) int64 {
 	numbers := int64(d)*int64(2*k+24) + int64(rank)*int64(rank) + int64(rows)*int64(rows) + 2*int64(rows)*int64(k)
 	return 8*(numbers+(WorkVectors+target.ResidualColumns)*int64(rows)) + linalg.RootBytes(rows) + kernel.TeamBytes(d, max(rank, rows)) + gram.PanelBytes(rank)

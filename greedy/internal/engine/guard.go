@@ -15,9 +15,9 @@ type EndReason int
 
 // Reasons why a layer ended.
 const (
-	NotEnded      EndReason = iota
-	RankReached             // every feature is exhausted
-	TargetReached           // f of all live features is rounding noise
+	NotEnded      EndReason = iota // the layer continues
+	RankReached                    // every feature is exhausted
+	TargetReached                  // f of all live features is rounding noise
 )
 
 // chooseFeature finds the live feature with the largest exact score f/g. Inexact values of f, which the recursion

@@ -22,12 +22,12 @@ type dataResidual struct {
 	chosen []bool
 }
 
-func (w *dataResidual) projectOut(p int, column []float64) {
-	w.chosen[p] = true
-	if g := w.g[p]; g > ExhaustedShare*w.g0[p] {
+func (w *dataResidual) projectOutFeature(feature int, column []float64) {
+	w.chosen[feature] = true
+	if g := w.g[feature]; g > ExhaustedShare*w.g0[feature] {
 		omega := append([]float64(nil), column...)
 		for _, v := range w.omegas {
-			kernel.Axpy(-v[p], v, omega)
+			kernel.Axpy(-v[feature], v, omega)
 		}
 		for i, gone := range w.chosen {
 			if gone {
@@ -39,10 +39,10 @@ func (w *dataResidual) projectOut(p int, column []float64) {
 		}
 		w.omegas = append(w.omegas, omega)
 	}
-	w.g[p] = 0
+	w.g[feature] = 0
 }
 
-// CurrentLayer returns the number of the layer, counted from 1.
+// CurrentLayer returns the number of the layer in which features are being chosen, counted from 1.
 func (r *Recorder) CurrentLayer() int { return len(r.LayerEnds) + 1 }
 
 // PrepareNextLayer keeps the residual of the data at the end of the first layer. It does not do so if the layer has
@@ -68,7 +68,7 @@ func (r *Recorder) warnAboutLayers(opt selection.Options) {
 	}
 	if len(r.Order) > first.Chosen {
 		more = fmt.Sprintf("features %d to %d are %s, chosen as if the features before were absent",
-			first.Chosen+1, len(r.Order), describeLayers(r.Layers[len(r.Layers)-1]))
+			first.Chosen+1, len(r.Order), describeFurtherLayers(r.Layers[len(r.Layers)-1]))
 		if len(r.Order) == first.Chosen+1 {
 			more = fmt.Sprintf("feature %d is a second layer, chosen as if the features before were absent", len(r.Order))
 		}
@@ -83,11 +83,11 @@ func (r *Recorder) warnAboutLayers(opt selection.Options) {
 	}
 }
 
-func describeLayers(last int) string {
-	if last == 2 {
+func describeFurtherLayers(lastLayer int) string {
+	if lastLayer == 2 {
 		return "a second layer"
 	}
-	return fmt.Sprintf("%d further layers", last-1)
+	return fmt.Sprintf("%d further layers", lastLayer-1)
 }
 
 // FirstLayerGains returns the scores of r, with 0 for the features or blocks of later layers.

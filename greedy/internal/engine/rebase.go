@@ -25,12 +25,12 @@ type residualRebase struct {
 // rebaseShare is the share of remainingAtRebase at which K is computed again. A smaller one would lose digits.
 const rebaseShare = 1e-4
 
-func (b *residualRebase) addBasisVector(m *Gram, p int) {
+func (b *residualRebase) addBasisVector(m *Gram, feature int) {
 	if b == nil {
 		return
 	}
 	q := make([]float64, m.Matrix.Rank)
-	copy(q, m.Matrix.Feature(q, p))
+	copy(q, m.Matrix.Feature(q, feature))
 	for range 2 {
 		for _, v := range b.basis {
 			kernel.Axpy(-kernel.Dot(v, q), v, q)

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Recorder collects a Result during the turns.
+// Recorder collects the Result of a selection, turn by turn.
 type Recorder struct {
 	selection.Result
 	Total  float64   // F(∅)
@@ -57,7 +57,7 @@ func (r *Recorder) RecordFeature(p int, score float64, column []float64, c *Crit
 		}
 		r.Layers = append(r.Layers, layer)
 		if r.dataLeft != nil {
-			r.dataLeft.projectOut(p, column)
+			r.dataLeft.projectOutFeature(p, column)
 		}
 	}
 	r.Error = append(r.Error, r.errorShare(c))

@@ -18,7 +18,7 @@ func RunLayers(ctx context.Context, e Engine, c *Criterion, opt selection.Option
 	r := NewRecorder(c)
 	g := NewFilter(opt.Choice, c.FeatureCount)
 	for {
-		g.removeExcluded(c)
+		g.retireExcluded(c)
 		before := len(r.Order)
 		end, err := r.chooseLayer(ctx, e, c, g, opt, watch)
 		if err != nil {
@@ -94,7 +94,7 @@ func (r *Recorder) chooseLayer(ctx context.Context, e Engine, c *Criterion, g *F
 		if turn >= len(opt.Keep) {
 			g.CountChosen(p)
 		}
-		g.removeExcluded(c)
+		g.retireExcluded(c)
 	}
 	return NotEnded, nil
 }

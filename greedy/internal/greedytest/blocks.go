@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 )
 
-// BlockChoices are restrictions of the choice among blocks of d features.
+// BlockChoices returns options, by name, that restrict a choice among blocks of d features.
 func BlockChoices(d int) map[string]selection.Options {
 	var list, priced []method.Block
 	for from := 0; from < d; {

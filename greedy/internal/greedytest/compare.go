@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
 )
 
-// CompareBlocks wants the blocks and numbers of want, up to the rounding of two ways to one G.
+// CompareBlocks fails the test unless got has the blocks and numbers of want, up to rounding.
 func CompareBlocks(t *testing.T, what string, got, want *selection.Result) {
 	t.Helper()
 	if !slices.Equal(got.Blocks, want.Blocks) || !slices.Equal(got.Order, want.Order) || !slices.Equal(got.Layers, want.Layers) || got.Exhausted != want.Exhausted {
@@ -28,7 +28,7 @@ func CompareBlocks(t *testing.T, what string, got, want *selection.Result) {
 	}
 }
 
-// CompareChoices wants one selection from both forms of G, to rounding.
+// CompareChoices fails the test unless got and want, from two forms of G, are the same selection up to rounding.
 func CompareChoices(t *testing.T, name string, got, want *selection.Result) {
 	t.Helper()
 	// One direction is left for the last feature of a layer, and every feature is as good there: rounding chooses it,
@@ -71,7 +71,7 @@ func FirstLayerSize(r *selection.Result) int {
 	return len(r.Order)
 }
 
-// CompareResults allows for the rounding of two ways to the same G.
+// CompareResults fails the test unless got equals want, up to the rounding of two ways to compute G.
 func CompareResults(t *testing.T, got, want *selection.Result) {
 	t.Helper()
 	if !slices.Equal(got.Order, want.Order) {

@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// GraphData is centred data with the graph of random weights of its rows on anchors: X n×d,
-// A n×n by definition, and the same as statistics.
+// GraphData is centred data X, n×d, with random weights of its rows on anchors. The graph of the weights is given
+// twice: as its affinity A, n×n, by definition, and as an anchor.Graph.
 type GraphData struct {
 	X, A  *mat.Dense
 	x, z  [][]float64 // the data before centring, and the weights
@@ -50,10 +50,10 @@ func denseMatrix(rows [][]float64) *mat.Dense {
 	return mat.NewDense(len(rows), len(rows[0]), slices.Concat(rows...))
 }
 
-// FactorGraph is the graph of g with G as a factor.
+// FactorGraph returns the graph of g with its Gram matrix as a factor.
 func (g GraphData) FactorGraph() *anchor.Graph { return rowstest.FactoredGraph(g.x, g.z) }
 
-// SpectralTarget is the target by definition: the l leading eigenvectors of A after the constant one.
+// SpectralTarget returns the spectral target by definition: the l leading eigenvectors of A after the constant one.
 func (g GraphData) SpectralTarget(t *testing.T, l int) *mat.Dense {
 	values, vectors := EigenPairs(t, g.A)
 	if math.Abs(values[0]-1) > 1e-12 {
@@ -62,7 +62,7 @@ func (g GraphData) SpectralTarget(t *testing.T, l int) *mat.Dense {
 	return mat.DenseCopyOf(vectors.Slice(0, vectors.RawMatrix().Rows, 1, 1+l))
 }
 
-// ScatterTarget is the target by definition: XW, W the leading generalised eigenvectors.
+// ScatterTarget returns the scatter target by definition: XW, W being the l leading generalised eigenvectors.
 func (g GraphData) ScatterTarget(t *testing.T, l int) *mat.Dense {
 	d := g.Graph.D
 	gm := mat.NewDense(d, d, slices.Clone(g.Graph.G.Sym))
@@ -78,7 +78,7 @@ func (g GraphData) ScatterTarget(t *testing.T, l int) *mat.Dense {
 	return MultiplyAll(g.X, root, y.Slice(0, d, 0, l))
 }
 
-// MultiplyAll is the product of all.
+// MultiplyAll returns the product of all matrices, in their order.
 func MultiplyAll(first mat.Matrix, others ...mat.Matrix) *mat.Dense {
 	out := mat.DenseCopyOf(first)
 	for _, m := range others {
@@ -89,7 +89,7 @@ func MultiplyAll(first mat.Matrix, others ...mat.Matrix) *mat.Dense {
 	return out
 }
 
-// EigenPairs is all eigenpairs of a symmetric matrix, the largest first.
+// EigenPairs returns all eigenvalues of a symmetric matrix, the largest first, and their eigenvectors.
 func EigenPairs(t *testing.T, a *mat.Dense) ([]float64, *mat.Dense) {
 	t.Helper()
 	n, _ := a.Dims()
@@ -146,7 +146,7 @@ func BruteForce(x, target *mat.Dense, k int) (order []int, left []float64) {
 	return order, left
 }
 
-// ThinGraphs are the graphs of sparse points among themselves, with C in full and by its columns, and the points.
+// ThinGraphs returns the graph of n sparse points, with C in full and with C by its columns, and the points.
 func ThinGraphs(t *testing.T, n, d int, seed uint64) (dense, thin *anchor.Graph, x Matrix) {
 	r := rand.New(rand.NewPCG(seed, 4))
 	x = NewMatrix(n, d)

@@ -12,7 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// RandomGroups are c groups of d features; nil for none.
+// RandomGroups returns a random group below c for each of d features, or nil if c is 0.
 func RandomGroups(d, c int) []int {
 	if c == 0 {
 		return nil
@@ -46,7 +46,7 @@ func MatrixFromRows(rows [][]float64) Matrix {
 	return x
 }
 
-// GramForms are G = XᵀX in full, and the rows as its factor.
+// GramForms returns the Gram matrix XᵀX in two forms, by name: in full, and with the rows of X as its factor.
 func (x Matrix) GramForms() map[string]*gram.Matrix {
 	return map[string]*gram.Matrix{
 		"full":   gram.Full(x.Gram(), x.D),
@@ -54,7 +54,7 @@ func (x Matrix) GramForms() map[string]*gram.Matrix {
 	}
 }
 
-// NarrowForm is the factor as float32, which must hold the values.
+// NarrowForm returns XᵀX with the rows of X as its factor, stored as float32. All values must be exact as float32.
 func (x Matrix) NarrowForm(tb testing.TB) *gram.Matrix {
 	tb.Helper()
 	rows := gram.NewRows(x.D, int64(x.N), 2, true)
@@ -62,7 +62,7 @@ func (x Matrix) NarrowForm(tb testing.TB) *gram.Matrix {
 	return &must.Get(rows.Finish(make([]stream.Column, x.D), gram.FinishOptions{Scale: gram.ScaleNone}))(tb).Matrix
 }
 
-// RandomMatrix has independent normal entries about the given mean.
+// RandomMatrix returns an n×d matrix of independent normal entries about the given mean.
 func RandomMatrix(seed uint64, n, d int, mean float64) Matrix {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := NewMatrix(n, d)
@@ -94,7 +94,7 @@ func SmoothMatrix(seed uint64, n, d, components int, factor float64) Matrix {
 	return x
 }
 
-// AddNoise adds independent noise to every entry.
+// AddNoise adds independent normal noise to every entry, and returns x.
 func (x Matrix) AddNoise(seed uint64, sd float64) Matrix {
 	e := RandomMatrix(seed, x.N, x.D, 0)
 	for j, col := range x.Col {
@@ -126,7 +126,7 @@ func (x Matrix) Gram() []float64 {
 	return g
 }
 
-// PermuteColumns has column p[j] of x as its column j.
+// PermuteColumns returns the matrix that has column p[j] of x as its column j.
 func (x Matrix) PermuteColumns(p []int) Matrix {
 	y := Matrix{x.N, x.D, make([][]float64, x.D)}
 	for j, q := range p {
@@ -144,13 +144,13 @@ func (x Matrix) Clone() Matrix {
 	return y
 }
 
-// WithHoles makes a share of the entries missing.
-func (x Matrix) WithHoles(share float64) Matrix {
+// WithHoles returns a copy of x with NaN in place of about the given share of the entries.
+func (x Matrix) WithHoles(missingShare float64) Matrix {
 	r := rand.New(rand.NewPCG(31, 1))
 	y := x.Clone()
 	for _, col := range y.Col {
 		for i := range col {
-			if r.Float64() < share {
+			if r.Float64() < missingShare {
 				col[i] = math.NaN()
 			}
 		}
@@ -158,7 +158,7 @@ func (x Matrix) WithHoles(share float64) Matrix {
 	return y
 }
 
-// CountMatrix are sparse word counts: most entries 0.
+// CountMatrix returns n×d counts of words, most of which are 0.
 func CountMatrix(seed uint64, n, d int) Matrix {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := NewMatrix(n, d)
@@ -182,7 +182,7 @@ func RowWeights(n int) []float64 {
 	return w
 }
 
-// ErrorLeft is ‖B − P_S B‖² by projection, B the columns of x or the sums of its groups.
+// ErrorLeft returns ‖B − P_S B‖² for the columns s, by projection. B is x, or the sums of its groups of columns.
 func ErrorLeft(x Matrix, groups, s []int) float64 {
 	b := x.Clone()
 	if groups != nil {
@@ -204,7 +204,7 @@ func ErrorLeft(x Matrix, groups, s []int) float64 {
 	return left
 }
 
-// SwapCases are the matrices whose selections are refined by exchanges.
+// SwapCases returns the matrices, by name, for tests that improve selections by exchanges.
 func SwapCases() map[string]Matrix {
 	return map[string]Matrix{
 		"independent": RandomMatrix(70, 40, 18, 0.5),

@@ -14,7 +14,7 @@ type NaiveResult struct {
 	Gap   float64 // smallest (best − runner-up)/best
 }
 
-// SelectNaively selects k columns of x; groups nil is Algorithm 1 with B = X.
+// SelectNaively selects k columns of x, which reconstruct x, or the sums of its groups if groups is not nil.
 func SelectNaively(x Matrix, groups []int, k int) NaiveResult {
 	return SelectNaivelyAmong(x, groups, k, nil)
 }
@@ -28,7 +28,7 @@ const (
 // LastElement returns the last element of x.
 func LastElement[T any](x []T) T { return x[len(x)-1] }
 
-// SelectNaivelyAmong selects like SelectNaively, but never the columns in out. They are still to be explained.
+// SelectNaivelyAmong selects as SelectNaively does, but never the columns in out. They are still to be explained.
 func SelectNaivelyAmong(x Matrix, groups []int, k int, out []bool) NaiveResult {
 	e := x.Clone() // X − P_S X
 	b := x.Clone() // B − P_S B

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Source serves a matrix.
+// Source is a stream.Source of the rows of a matrix.
 type Source struct {
 	rowstest.Source
 	Matrix Matrix
@@ -22,7 +22,7 @@ func NewSource(x Matrix, block int) *Source {
 	return &Source{rowstest.Source{N: x.N, D: x.D, At: at, Heights: []int{block}}, x}
 }
 
-// StandardizedMatrix is the whole A of a source, by the definition.
+// StandardizedMatrix returns the filled and scaled rows of s, which gram.Standardizer calls A, computed by definition.
 func (s *Source) StandardizedMatrix(t testing.TB, scale gram.Scale, fill gram.Fill) Matrix {
 	std := rowstest.Standardizer(t, s, scale, fill)
 	a := NewMatrix(s.N, len(std.Columns))
@@ -41,7 +41,7 @@ func (s *Source) StandardizedMatrix(t testing.TB, scale gram.Scale, fill gram.Fi
 	return a
 }
 
-// SketchGram is the estimate of G by a sketch of the rows of src.
+// SketchGram returns the estimate of the Gram matrix by a sketch of s with the given number of rows.
 func (s *Source) SketchGram(t testing.TB, rows int, scale gram.Scale, fill gram.Fill) *gram.Gram {
 	t.Helper()
 	p, sketch := gram.NewProfile(s.D), gram.NewSketch(s.D, gram.SketchOptions{Rows: rows, Seed: 7, Threads: 2})

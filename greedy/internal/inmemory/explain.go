@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
-// ExplainFeatures implements greedy.Explain.
+// ExplainFeatures implements greedy.Explain: it computes how much of all features the chosen ones explain.
 func ExplainFeatures(ctx context.Context, g *gram.Matrix, chosen []int, threads int) (*selection.Result, error) {
 	opt := selection.Options{K: len(chosen), Keep: chosen, Threads: threads}
 	if err := opt.Validate(g.D); err != nil {
@@ -67,7 +67,7 @@ func ExplainFeatures(ctx context.Context, g *gram.Matrix, chosen []int, threads 
 	return res, nil
 }
 
-// ExplainBytes implements greedy.ExplainBytes.
+// ExplainBytes returns the memory of ExplainFeatures in addition to G, as greedy.ExplainBytes describes.
 func ExplainBytes(d, k, rank int) int64 {
 	bytes := 8 * int64(d) * int64(k+engine.UpsilonsPerPanel+24)
 	if rank > 0 {

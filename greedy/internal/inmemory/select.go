@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// SelectFeatures implements greedy.Select.
+// SelectFeatures implements greedy.Select: it chooses features from the Gram matrix G.
 func SelectFeatures(ctx context.Context, g *gram.Matrix, opt selection.Options) (*selection.Result, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func SelectFeatures(ctx context.Context, g *gram.Matrix, opt selection.Options) 
 	return ChooseFeatures(ctx, g, t, opt, nil)
 }
 
-// SelectTarget implements greedy.SelectTarget.
+// SelectTarget implements greedy.SelectTarget: it chooses features that reconstruct the target t.
 func SelectTarget(ctx context.Context, g *gram.Matrix, t selection.Target, opt selection.Options) (*selection.Result, error) {
 	if t.Rows < 1 || len(t.H) != t.Rows*g.D {
 		return nil, fmt.Errorf("greedy: H has %d entries, want %d×%d", len(t.H), t.Rows, g.D)
@@ -38,7 +38,7 @@ func SelectTarget(ctx context.Context, g *gram.Matrix, t selection.Target, opt s
 	return SelectMatrix(ctx, g, target.NewGiven(t, g.D), opt)
 }
 
-// SelectMatrix selects like SelectTarget, for a target in the form LU.
+// SelectMatrix chooses features as SelectTarget does, for a target in the form LU, see [target.Matrix].
 func SelectMatrix(ctx context.Context, g *gram.Matrix, t *target.Matrix, opt selection.Options) (*selection.Result, error) {
 	if err := opt.Validate(g.D); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func SelectMatrix(ctx context.Context, g *gram.Matrix, t *target.Matrix, opt sel
 	return ChooseFeatures(ctx, g, t, opt.WithDefaults(g.D), nil)
 }
 
-// ChooseFeatures selects by options that are valid and complete. watch may be nil.
+// ChooseFeatures chooses features for the target t, by options that are valid and complete. watch may be nil.
 func ChooseFeatures(ctx context.Context, g *gram.Matrix, t *target.Matrix, opt selection.Options, watch engine.Watcher) (*selection.Result, error) {
 	m, err := engine.NewGram(g, g.Diagonal(opt.Threads), t, opt.Threads)
 	if err != nil {

@@ -88,8 +88,8 @@ func (s *passBlockSource) ScoreUnit() float64 { return s.engine.ScoreUnit() }
 // blocks, and the second time also one for the criterion.
 const MaxBlockStartPasses = 3
 
-// BlocksBytes returns the memory given by Bytes, and the memory that a choice by passes over the rows of
-// the data needs in addition. The parameter rows is the number of rows of the target.
+// BlocksBytes returns the memory that a choice of blocks by passes over the rows of the data needs, in addition to a
+// choice of single features. rows is the number of rows of the target.
 func BlocksBytes(d, rows, largest, threads int) int64 {
 	if largest == 0 {
 		return 0

@@ -16,13 +16,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-func (s *streamEngine) allocateCandidates(slots, batch int) {
+func (s *streamEngine) allocateCandidates(slotCount, batchSize int) {
 	d := s.rows.D
-	s.batch = batch
-	s.slotFeature, s.hasProduct, s.productError = slices.Repeat([]int{-1}, slots), make([]bool, slots), make([]float64, slots)
-	s.delta = room.MakeSlice[float64](slots * d)
+	s.batch = batchSize
+	s.slotFeature, s.hasProduct, s.productError = slices.Repeat([]int{-1}, slotCount), make([]bool, slotCount), make([]float64, slotCount)
+	s.delta = room.MakeSlice[float64](slotCount * d)
 	if s.target == nil {
-		s.product = room.MakeSlice[float64](slots * d)
+		s.product = room.MakeSlice[float64](slotCount * d)
 	}
 	s.slotOf = slices.Repeat([]int{-1}, d)
 	s.step.H = make([]float64, d)

@@ -76,7 +76,7 @@ func (s *streamEngine) TakeFeature(ctx context.Context, p int) (*engine.Step, er
 	}
 	s.omegas = append(s.omegas, st.Omega)
 	s.freeSlot(slot)
-	s.updateCandidates(p, st)
+	s.updateCandidateVectors(p, st)
 	s.sketch.ProjectOut(s.rows.Workers, p, st.Omega, root)
 	return st, nil
 }
@@ -91,10 +91,10 @@ func (s *streamEngine) candidateStep(slot int, rootOfPivot float64, column, delt
 	return st
 }
 
-// updateCandidates updates the vectors of each candidate q from the residual R to R′ = R − ωωᵀ, after the choice of p:
+// updateCandidateVectors updates the vectors of each candidate q from the residual R to R − ωωᵀ = R′, if p is chosen:
 //
 //	δ′ = δ − ω ω[q],  R′δ′ = Rδ − h ω[q] − ω (ωᵀδ′)
-func (s *streamEngine) updateCandidates(p int, st *engine.Step) {
+func (s *streamEngine) updateCandidateVectors(p int, st *engine.Step) {
 	size := math.Sqrt(s.unchosenTrace())
 	kernel.Each(s.rows.Workers, len(s.slotFeature), func(k int) {
 		q := s.slotFeature[k]
@@ -158,10 +158,10 @@ func (s *streamEngine) MakeExact(ctx context.Context, features []int) error {
 	return nil
 }
 
-func (s *streamEngine) setExactFromDelta(slot, q int) {
-	if s.Alive[q] {
+func (s *streamEngine) setExactFromDelta(slot, feature int) {
+	if s.Alive[feature] {
 		delta := s.candidateDelta(slot)
-		s.SetExact(q, kernel.Dot(delta, delta), s.TargetNorm[q])
+		s.SetExact(feature, kernel.Dot(delta, delta), s.TargetNorm[feature])
 	}
 }
 

@@ -39,7 +39,7 @@ type streamPlan struct {
 	refreshGramFloats int64 // float64s for consecutive rows of G while f is recomputed and candidates are held
 }
 
-// StreamBytes implements greedy.StreamBytes.
+// StreamBytes implements greedy.StreamBytes: it returns the smallest StreamOptions.Memory that works.
 func StreamBytes(d, k, c int, entries, rows int64) int64 {
 	return fixedBytes(d, k, c, entries > 0) + minWorkBytes(d, c, entries, rows)
 }
@@ -54,11 +54,11 @@ func minWorkBytes(d, c int, entries, rows int64) int64 {
 	return sketched
 }
 
-func minSketchBytes(d, c int) int64 {
-	return 8 * (int64(minBuckets)*int64(d) + minBatch*numbersPerCandidate(d, c) + minGramRows*int64(d))
+func minSketchBytes(features, groups int) int64 {
+	return 8 * (int64(minBuckets)*int64(features) + minBatch*numbersPerCandidate(features, groups) + minGramRows*int64(features))
 }
 
-// StreamPasses implements greedy.StreamPasses.
+// StreamPasses implements greedy.StreamPasses: it returns a lower bound of the number of passes over the rows.
 func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	if sparse {
 		return 2, nil
@@ -73,7 +73,7 @@ func StreamPasses(d, k, c int, memory int64, sparse bool) (int, error) {
 	return 1 + len(triangle.CutRuns(d, plan.startGramFloats)), nil
 }
 
-// LayerPasses returns the number of passes that the start of another layer needs: 1 for Algorithm 2 and sparse rows.
+// LayerPasses returns the number of passes that the start of another layer needs: 1 for c > 0 and for sparse rows.
 func LayerPasses(d, k, c int, memory int64, sparse bool) int {
 	plan, err := planStream(d, k, c, memory, 0, 0)
 	if err != nil || c > 0 || sparse {
@@ -132,18 +132,18 @@ func inMemoryBytes(d, c, batch int, entries, rows int64) int64 {
 }
 
 func planStream(d, k, c int, memory, entries, rows int64) (streamPlan, error) {
-	return planWithFixed(d, c, fixedBytes(d, k, c, entries > 0), memory, entries, rows)
+	return planRemainingMemory(d, c, fixedBytes(d, k, c, entries > 0), memory, entries, rows)
 }
 
-func planWithFixed(d, c int, fixed, memory, entries, rows int64) (streamPlan, error) {
-	if whole, ok := planInMemory(d, c, fixed, memory, entries, rows); ok {
+func planRemainingMemory(d, c int, fixedMemory, memory, entries, rows int64) (streamPlan, error) {
+	if whole, ok := planInMemory(d, c, fixedMemory, memory, entries, rows); ok {
 		return whole, nil
 	}
-	if need := fixed + minWorkBytes(d, c, entries, rows); memory < need {
+	if need := fixedMemory + minWorkBytes(d, c, entries, rows); memory < need {
 		return streamPlan{}, &stream.MemoryError{What: "selecting from rows that are read again and again",
 			Need: need, Limit: memory}
 	}
-	left := (memory - fixed) / 8
+	left := (memory - fixedMemory) / 8
 	p := streamPlan{strip: d}
 	if more := int64(max(d-2*scan.StripFeatures, 0)) * int64(stream.BlockRows(d)); entries == 0 && more <= left/blockShare {
 		left -= more

@@ -48,7 +48,7 @@ func (p *predictor) likelyFeatures(n int, isCandidate func(int) bool) []int {
 	played := make([]bool, p.criterion.FeatureCount)
 	h := make([]float64, p.criterion.FeatureCount)
 	for turn := 0; turn < min(n, maxPredictedTurns) && len(guesses) < n; turn++ {
-		lead := p.predictedLeaders(played)
+		lead := p.bestUnsimulatedFeatures(played)
 		if len(lead) == 0 {
 			break
 		}
@@ -63,32 +63,32 @@ func (p *predictor) likelyFeatures(n int, isCandidate func(int) bool) []int {
 	return guesses
 }
 
-func (p *predictor) predictedLeaders(played []bool) []int {
+func (p *predictor) bestUnsimulatedFeatures(isSimulated []bool) []int {
 	return engine.TopFeatures(engine.RivalsPerTurn, p.criterion.FeatureCount, func(i int) float64 {
-		if !p.criterion.Alive[i] || played[i] || p.g[i] <= engine.ExhaustedShare*p.criterion.G0[i] {
+		if !p.criterion.Alive[i] || isSimulated[i] || p.g[i] <= engine.ExhaustedShare*p.criterion.G0[i] {
 			return 0
 		}
 		return p.f[i] / p.g[i]
 	})
 }
 
-func (p *predictor) simulateTurn(i int, h []float64) {
+func (p *predictor) simulateTurn(feature int, h []float64) {
 	d, buckets := p.criterion.FeatureCount, p.sketch.Buckets
-	root := math.Sqrt(p.g[i])
+	root := math.Sqrt(p.g[feature])
 	omega := make([]float64, d)
 	// The contribution of the simulated turns is subtracted from the products, so that the sketch itself stays unchanged.
-	kernel.Gemv(p.workers, d, buckets, p.sketch.E, buckets, p.sketch.FeatureSketch(i), omega)
+	kernel.Gemv(p.workers, d, buckets, p.sketch.E, buckets, p.sketch.FeatureSketch(feature), omega)
 	for j := range omega {
-		omega[j] *= p.scale[i] * p.scale[j]
+		omega[j] *= p.scale[feature] * p.scale[j]
 	}
 	for _, w := range p.omegas {
-		kernel.Axpy(-w[i], w, omega)
+		kernel.Axpy(-w[feature], w, omega)
 	}
-	omega[i] = p.g[i]
+	omega[feature] = p.g[feature]
 	floats.Scale(1/root, omega)
 	upsilon := omega
 	if p.target != nil {
-		upsilon = p.simulatedUpsilon(i, root, h)
+		upsilon = p.simulatedUpsilon(feature, root, h)
 	} else {
 		p.selfProductTo(omega, h)
 	}

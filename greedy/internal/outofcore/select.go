@@ -13,9 +13,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-const defaultMemory = 1 << 30
+const defaultMemory = 1 << 30 // bytes
 
-// SelectStream implements greedy.SelectStream.
+// SelectStream implements greedy.SelectStream: it chooses as greedy.Select does, but without holding G.
 func SelectStream(ctx context.Context, src stream.Source, opt selection.StreamOptions) (*selection.Result, *gram.Standardizer, error) {
 	cols := src.Columns()
 	if err := opt.Validate(len(cols)); err != nil {
@@ -43,8 +43,8 @@ func SelectStream(ctx context.Context, src stream.Source, opt selection.StreamOp
 	return r, std, err
 }
 
-// SelectRows selects like Select, with a given Profile. Numbers in opt refer to the features of std. passes is
-// the number of passes already made.
+// SelectRows chooses features from the rows of src as SelectStream does, for a given Profile in opt. Numbers in opt
+// refer to the features of std. passes is the number of passes already made.
 func SelectRows(ctx context.Context, src stream.Source, std *gram.Standardizer, opt selection.StreamOptions, passes int) (*selection.Result, error) {
 	d := len(std.Columns)
 	if err := opt.Validate(d); err != nil {
@@ -76,7 +76,7 @@ func (s *streamEngine) planAndSelect(ctx context.Context, opt selection.StreamOp
 	}
 	d := s.rows.D
 	fixed := fixedBytes(d, opt.Features(opt.K), c, s.entryCount > 0) + BlocksBytes(d, c, opt.Largest(), opt.Threads)
-	plan, err := planWithFixed(d, c, fixed, opt.Memory, s.entryCount, s.rows.Std.Rows)
+	plan, err := planRemainingMemory(d, c, fixed, opt.Memory, s.entryCount, s.rows.Std.Rows)
 	if err != nil {
 		return nil, err
 	}

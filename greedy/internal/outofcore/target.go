@@ -12,9 +12,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// SelectTarget makes the same choice as SelectMatrix, but without G in memory. As in [Select], passes over
-// the rows of src compute columns of G for the features that are likely to be chosen soon. The criterion f needs only
-// the target, which is in memory. The choice does not depend on the number of passes.
+// SelectTarget chooses features that reconstruct the target t, as inmemory.SelectMatrix does, but without G in memory.
+// As in SelectStream, passes over the rows of src compute columns of G for the features that are likely to be chosen
+// soon. The criterion f needs only the target, which is in memory. The choice does not depend on the number of passes.
 func SelectTarget(ctx context.Context, src stream.Source, std *gram.Standardizer, t *target.Matrix, opt selection.StreamOptions) (*selection.Result, error) {
 	d := len(std.Columns)
 	if err := opt.Validate(d); err != nil {
@@ -30,7 +30,7 @@ func SelectTarget(ctx context.Context, src stream.Source, std *gram.Standardizer
 		s.entryCount = opt.Profile.Entries
 	}
 	fixed := targetFixedBytes(d, opt.Features(opt.K), t.Height, s.entryCount > 0) + BlocksBytes(d, t.Height, opt.Largest(), opt.Threads)
-	plan, err := planWithFixed(d, t.Height, fixed, opt.Memory, s.entryCount, s.rows.Std.Rows)
+	plan, err := planRemainingMemory(d, t.Height, fixed, opt.Memory, s.entryCount, s.rows.Std.Rows)
 	if err != nil {
 		return nil, err
 	}

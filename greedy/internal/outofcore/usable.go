@@ -35,18 +35,18 @@ func optionsForUsableColumns(o selection.StreamOptions, std *gram.Standardizer, 
 	return opt, nil
 }
 
-func translateColumns(o selection.StreamOptions, opt *selection.Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
+func translateColumns(o selection.StreamOptions, opt *selection.Options, std *gram.Standardizer, cols []stream.Column, featureOf map[int]int) error {
 	opt.Keep = nil
 	for _, j := range o.Keep {
-		k, ok := feature[j]
+		k, ok := featureOf[j]
 		if !ok {
-			return stream.Usagef("column %q cannot be kept, as it is left out: %s", cols[j].Name, leftOutReason(std, cols[j].Name))
+			return stream.Usagef("column %q cannot be kept, as it is left out: %s", cols[j].Name, reasonForLeavingOut(std, cols[j].Name))
 		}
 		opt.Keep = append(opt.Keep, k)
 	}
 	opt.Forbid = nil
 	for _, j := range o.Forbid { // columns left out are never chosen
-		if k, ok := feature[j]; ok {
+		if k, ok := featureOf[j]; ok {
 			opt.Forbid = append(opt.Forbid, k)
 		}
 	}
@@ -61,23 +61,23 @@ func translateColumns(o selection.StreamOptions, opt *selection.Options, std *gr
 
 // translateBlocks replaces the members of blocks, which are columns of the source, by features of std. Keep, Forbid and
 // Sets contain the numbers of blocks, and need no translation.
-func translateBlocks(o selection.StreamOptions, opt *selection.Options, std *gram.Standardizer, cols []stream.Column, feature map[int]int) error {
+func translateBlocks(o selection.StreamOptions, opt *selection.Options, std *gram.Standardizer, cols []stream.Column, featureOf map[int]int) error {
 	opt.Blocks = slices.Clone(o.Blocks)
 	for i, b := range o.Blocks {
 		opt.Blocks[i].Members = nil
 		for _, j := range b.Members {
-			if k, ok := feature[j]; ok {
+			if k, ok := featureOf[j]; ok {
 				opt.Blocks[i].Members = append(opt.Blocks[i].Members, k)
 			}
 		}
 		if opt.Blocks[i].Members == nil {
-			return stream.Usagef("block %d has no column that can be used; the first, %q: %s", i, cols[b.Members[0]].Name, leftOutReason(std, cols[b.Members[0]].Name))
+			return stream.Usagef("block %d has no column that can be used; the first, %q: %s", i, cols[b.Members[0]].Name, reasonForLeavingOut(std, cols[b.Members[0]].Name))
 		}
 	}
 	return nil
 }
 
-func leftOutReason(std *gram.Standardizer, name string) string {
+func reasonForLeavingOut(std *gram.Standardizer, name string) string {
 	for _, l := range std.LeftOut {
 		if l.Name == name {
 			return l.Why

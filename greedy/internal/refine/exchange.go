@@ -31,8 +31,8 @@ const gainTolerance = 1e-6
 func (x *exchanger) tryExchange(e exchangePair) bool {
 	k, d, a := len(x.set), x.engine.D, e.a
 	inverse := 1 / x.p[a*k+a]
-	ua, wa, va := slices.Clone(x.rowU(a)), slices.Clone(x.rowW(a)), slices.Clone(x.rowV(a))
-	delta, gamma := x.joiningColumns(e.p, a, ua, va, inverse)
+	ua, wa, va := slices.Clone(x.rowOfU(a)), slices.Clone(x.rowOfW(a)), slices.Clone(x.rowOfV(a))
+	delta, gamma := x.residualsOfJoining(e.p, a, ua, va, inverse)
 	g := delta[e.p]
 	if !(g > engine.ExhaustedShare*x.diag[e.p]) {
 		return false
@@ -50,8 +50,8 @@ func (x *exchanger) tryExchange(e exchangePair) bool {
 		for b := from; b < to; b++ {
 			if b != a {
 				ratio[b] = x.p[a*k+b] * inverse
-				cross[b] = kernel.Dot(va, x.rowV(b)) - ratio[b]*whole
-				overlap[b] = kernel.Dot(gamma, x.rowV(b))
+				cross[b] = kernel.Dot(va, x.rowOfV(b)) - ratio[b]*whole
+				overlap[b] = kernel.Dot(gamma, x.rowOfV(b))
 				t[b] = x.u[b*d+e.p] - ratio[b]*ua[e.p]
 			}
 		}
@@ -67,12 +67,12 @@ func (x *exchanger) tryExchange(e exchangePair) bool {
 	if !x.engine.Target.IsGram {
 		x.addRankOneTerms(x.v, k, rankOneTerm{ratio, -1, va}, rankOneTerm{t, -1 / g, gamma})
 	}
-	floats.ScaleTo(x.rowU(a), 1/g, delta)
+	floats.ScaleTo(x.rowOfU(a), 1/g, delta)
 	if !x.engine.Target.IsGram {
-		floats.ScaleTo(x.rowV(a), 1/g, gamma)
+		floats.ScaleTo(x.rowOfV(a), 1/g, gamma)
 	}
-	floats.ScaleTo(x.rowW(a), 1/g, x.h)
-	kernel.Axpy(-square/g/g, delta, x.rowW(a))
+	floats.ScaleTo(x.rowOfW(a), 1/g, x.h)
+	kernel.Axpy(-square/g/g, delta, x.rowOfW(a))
 	x.updateInverse(a, ratio, t, g)
 	x.set[a] = e.p
 	x.engine.ColumnTo(x.gs[a*d:(a+1)*d], e.p)
@@ -86,36 +86,36 @@ type rankOneTerm struct {
 	vector      []float64
 }
 
-func (x *exchanger) addRankOneTerms(y []float64, k int, terms ...rankOneTerm) {
+func (x *exchanger) addRankOneTerms(rows []float64, rowCount int, terms ...rankOneTerm) {
 	n, length := len(terms), len(terms[0].vector)
 	x.leftFactor, x.rightFactor = x.leftFactor[:0], x.rightFactor[:0]
 	for _, t := range terms {
 		x.rightFactor = append(x.rightFactor, t.vector...)
 	}
-	for b := range k {
+	for b := range rowCount {
 		for _, t := range terms {
 			x.leftFactor = append(x.leftFactor, t.factor*t.coefficient[b])
 		}
 	}
-	kernel.Gemm(x.engine.Team, 1, kernel.RowMajor(x.leftFactor, k, n, n), kernel.RowMajor(x.rightFactor, n, length, length), kernel.RowMajor(y, k, length, length))
+	kernel.Gemm(x.engine.Team, 1, kernel.RowMajor(x.leftFactor, rowCount, n, n), kernel.RowMajor(x.rightFactor, n, length, length), kernel.RowMajor(rows, rowCount, length, length))
 }
 
-func (x *exchanger) joiningColumns(p, a int, ua, va []float64, inverse float64) (delta, gamma []float64) {
+func (x *exchanger) residualsOfJoining(joining, leavingPlace int, ua, va []float64, inverse float64) (delta, gamma []float64) {
 	delta = make([]float64, x.engine.D)
-	x.engine.ColumnTo(delta, p)
-	x.subtractProjection(delta, x.rowU, p)
-	kernel.Axpy(ua[p]*inverse, ua, delta)
+	x.engine.ColumnTo(delta, joining)
+	x.subtractProjection(delta, x.rowOfU, joining)
+	kernel.Axpy(ua[joining]*inverse, ua, delta)
 	for b, i := range x.set {
-		if b != a {
+		if b != leavingPlace {
 			delta[i] = 0
 		}
 	}
 	if x.engine.Target.IsGram {
 		return delta, delta
 	}
-	gamma = x.engine.TargetColumn(p)
-	x.subtractProjection(gamma, x.rowV, p)
-	kernel.Axpy(ua[p]*inverse, va, gamma)
+	gamma = x.engine.TargetColumn(joining)
+	x.subtractProjection(gamma, x.rowOfV, joining)
+	kernel.Axpy(ua[joining]*inverse, va, gamma)
 	return delta, gamma
 }
 
@@ -129,14 +129,14 @@ func (x *exchanger) subtractProjection(y []float64, row func(int) []float64, p i
 	})
 }
 
-func (x *exchanger) dropFeatureFromScores(a int, u, w []float64, square, inverse float64) {
+func (x *exchanger) dropFeatureFromScores(place int, u, w []float64, square, inverse float64) {
 	for j, own := range u {
 		part := own * inverse
 		x.f[j] += part * (2*w[j] + square*part)
 		x.g[j] += own * part
 	}
 	for b, i := range x.set {
-		if b != a {
+		if b != place {
 			x.f[i], x.g[i] = 0, 0
 		}
 	}
@@ -167,19 +167,19 @@ func (x *exchanger) addFeatureToScores(delta []float64, square, g float64) {
 	}
 }
 
-func (x *exchanger) updateInverse(a int, ratio, t []float64, g float64) {
+func (x *exchanger) updateInverse(place int, ratio, t []float64, g float64) {
 	k := len(x.set)
-	own := slices.Clone(x.p[a*k : (a+1)*k])
+	own := slices.Clone(x.p[place*k : (place+1)*k])
 	for b := range k {
-		if b == a {
+		if b == place {
 			continue
 		}
 		row := x.p[b*k : (b+1)*k]
 		for c := range row {
 			row[c] += t[b]*t[c]/g - ratio[b]*own[c]
 		}
-		row[a] = -t[b] / g
-		x.p[a*k+b] = -t[b] / g
+		row[place] = -t[b] / g
+		x.p[place*k+b] = -t[b] / g
 	}
-	x.p[a*k+a] = 1 / g
+	x.p[place*k+place] = 1 / g
 }

@@ -104,11 +104,11 @@ func ExchangeBytes(d, k, c int) int64 {
 	return 8*numbers + kernel.TeamBytes(d, d) + engine.GramBytes(k, k, height)
 }
 
-func (x *exchanger) rowU(a int) []float64 { return x.u[a*x.engine.D : (a+1)*x.engine.D] }
+func (x *exchanger) rowOfU(a int) []float64 { return x.u[a*x.engine.D : (a+1)*x.engine.D] }
 
-func (x *exchanger) rowW(a int) []float64 { return x.w[a*x.engine.D : (a+1)*x.engine.D] }
+func (x *exchanger) rowOfW(a int) []float64 { return x.w[a*x.engine.D : (a+1)*x.engine.D] }
 
-func (x *exchanger) rowV(a int) []float64 { c := x.engine.TargetHeight(); return x.v[a*c : (a+1)*c] }
+func (x *exchanger) rowOfV(a int) []float64 { c := x.engine.TargetHeight(); return x.v[a*c : (a+1)*c] }
 
 // recomputeAll computes everything from G and H, in about 2k²d + 4kcd flops in matrix products. It reports whether the
 // columns of S are independent enough.
@@ -170,7 +170,7 @@ func (x *exchanger) recomputeAll() bool {
 func (x *exchanger) identityDrift() float64 {
 	most := 0.0
 	for a := range x.set {
-		row := x.rowU(a)
+		row := x.rowOfU(a)
 		for b, i := range x.set {
 			want := 0.0
 			if a == b {
@@ -185,7 +185,7 @@ func (x *exchanger) identityDrift() float64 {
 func (x *exchanger) setEntriesOfChosen() {
 	k := len(x.set)
 	for a := range x.set {
-		u, w, v := x.rowU(a), x.rowW(a), x.rowV(a)
+		u, w, v := x.rowOfU(a), x.rowOfW(a), x.rowOfV(a)
 		for b, i := range x.set {
 			u[i], w[i] = 0, 0
 			if a == b {
@@ -293,16 +293,16 @@ func (x *exchanger) bestRanked() exchangePair {
 	return best
 }
 
-func (x *exchanger) bestExchangeFor(a int) exchangePair {
-	e := exchangePair{a: a, p: -1}
-	if x.keep[a] {
+func (x *exchanger) bestExchangeFor(place int) exchangePair {
+	e := exchangePair{a: place, p: -1}
+	if x.keep[place] {
 		return e
 	}
-	inverse, worth := 1/x.p[a*len(x.set)+a], x.worth[a]
+	inverse, worth := 1/x.p[place*len(x.set)+place], x.worth[place]
 	square := worth / inverse // ‖v_a‖²
 	bar := worth * (1 + exchangeShare)
 	score := bar
-	u, w := x.rowU(a), x.rowW(a)
+	u, w := x.rowOfU(place), x.rowOfW(place)
 	f, g := x.f[:len(u)], x.g[:len(u)]
 	w = w[:len(u)]
 	for j, own := range u {

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Pass is a pass over the rows and its results.
+// Pass describes one pass over the rows: its sums, and the results computed from them.
 type Pass struct {
 	Purpose  string
 	Sums     [][]float64 // zeros at first; AddBlock adds the contribution of a block of rows
@@ -24,7 +24,7 @@ func (p *Pass) computeOutputs() {
 	}
 }
 
-func (p *Pass) results() [][]float64 {
+func (p *Pass) outputsOrSums() [][]float64 {
 	if p.Outputs != nil {
 		return p.Outputs
 	}
@@ -43,9 +43,9 @@ func (r *Reader) RunPass(ctx context.Context, p Pass) error {
 		p.computeOutputs()
 		return ctx.Err()
 	}
-	r.Sparse.reset()
+	r.Sparse.removeRows()
 	r.blocks = 0
-	return r.savePass(&p).MakePass(ctx, func(next int64, after func(int64) error) error {
+	return r.newSavedPass(&p).MakePass(ctx, func(next int64, after func(int64) error) error {
 		err := r.Source.ReadRows(ctx, rows.Pass{Purpose: p.Purpose, Weighted: true, Next: next, After: after, Place: func(_ rows.Block, c *stream.Chunk) error {
 			r.blocks++
 			r.addChunk(&p, c)
@@ -64,11 +64,11 @@ func (r *Reader) RunPass(ctx context.Context, p Pass) error {
 
 func (r *Reader) addChunk(p *Pass, c *stream.Chunk) {
 	if c.Sparse == nil {
-		p.AddBlock(r.denseBlock(c))
+		p.AddBlock(r.standardizeBlock(c))
 		return
 	}
 	for i := range c.Rows {
-		r.addRow(c, i)
+		r.addSparseRow(c, i)
 		if r.BlockLimit > 0 && r.Sparse.entriesPlusRows() >= r.BlockLimit {
 			r.addSparseBlock(p)
 		}
@@ -81,7 +81,7 @@ func (r *Reader) addSparseBlock(p *Pass) {
 	}
 	p.AddBlock(r.Sparse.sortedBlock())
 	if !r.InMemory {
-		r.Sparse.reset()
+		r.Sparse.removeRows()
 	}
 }
 
@@ -102,9 +102,9 @@ type savedPass struct {
 	weight             []float64 // one number: reader.Weight, the sum of the weights of the sparse rows
 }
 
-// savePass saves nothing if there is no checkpoint, or if sparse rows are or will be in memory: a resumed run reads
-// them again, and passes over rows in memory are quick.
-func (r *Reader) savePass(p *Pass) rows.SavedPass {
+// newSavedPass returns the functions that save and load the progress of pass p. They are nil if there is no checkpoint,
+// or if sparse rows are or will be in memory: a resumed run reads them again, and passes over rows in memory are quick.
+func (r *Reader) newSavedPass(p *Pass) rows.SavedPass {
 	if r.checkpoint == nil || r.BlockLimit == 0 {
 		return rows.SavedPass{}
 	}
@@ -114,7 +114,7 @@ func (r *Reader) savePass(p *Pass) rows.SavedPass {
 
 func (k *savedPass) loadState(ctx context.Context) (next int64, done bool, err error) {
 	r := k.reader
-	if _, done, err = k.loadNumbers(ctx, "pass"+k.name, k.pass.results()); err != nil {
+	if _, done, err = k.loadNumbers(ctx, "pass"+k.name, k.pass.outputsOrSums()); err != nil {
 		return 0, false, err
 	}
 	if done {
@@ -155,7 +155,7 @@ func (k *savedPass) saveState(ctx context.Context, next int64, done bool) error 
 		marks[nextMark], marks[numberMark] = strconv.FormatInt(next, 10), strconv.Itoa(r.blocks)
 		return r.checkpoint.Save(ctx, "part"+k.name, marks, k.withSparseSums(k.pass.Sums)...)
 	}
-	if err := r.checkpoint.Append(ctx, "pass"+k.name, marks, k.withSparseSums(k.pass.results())...); err != nil {
+	if err := r.checkpoint.Append(ctx, "pass"+k.name, marks, k.withSparseSums(k.pass.outputsOrSums())...); err != nil {
 		return err
 	}
 	return r.checkpoint.Drop("part" + k.name)

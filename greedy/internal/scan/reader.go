@@ -77,11 +77,11 @@ func (r *Reader) eachStrip(b *Block, from int, visit func(at int, x kernel.Matri
 	}
 }
 
-func (b *Block) rowPosition(i int) int64 {
+func (b *Block) rowPosition(row int) int64 {
 	if b.Sparse != nil {
-		return b.Sparse.position[i]
+		return b.Sparse.position[row]
 	}
-	return b.chunk.Position(i)
+	return b.chunk.Position(row)
 }
 
 // NewReader multiplies the factors of std by a power of 2, which is exact, so that the largest Σw a² of a feature is
@@ -122,7 +122,7 @@ func (r *Reader) KeepInMemory(entries int64) {
 	r.Sparse.reserveRows(entries, r.Std.Rows)
 }
 
-func (r *Reader) denseBlock(c *stream.Chunk) *Block {
+func (r *Reader) standardizeBlock(c *stream.Chunk) *Block {
 	if r.Strip < r.D {
 		r.dense = rows.Resize(r.dense, 2*r.Strip*c.Rows)
 		return &Block{Rows: c.Rows, chunk: c}
@@ -132,15 +132,15 @@ func (r *Reader) denseBlock(c *stream.Chunk) *Block {
 	return &Block{Rows: c.Rows, chunk: c, dense: r.dense}
 }
 
-func (r *Reader) addRow(c *stream.Chunk, i int) {
+func (r *Reader) addSparseRow(c *stream.Chunk, row int) {
 	s, w := &r.Sparse, 1.0
 	if c.Weight != nil {
-		w = c.Weight[i]
+		w = c.Weight[row]
 	}
 	if !r.hasSparseSums {
 		r.Weight += w
 	}
-	for e := c.Sparse.RowPtr[i]; e < c.Sparse.RowPtr[i+1]; e++ {
+	for e := c.Sparse.RowPtr[row]; e < c.Sparse.RowPtr[row+1]; e++ {
 		k := int(r.featureOf[c.Sparse.Index[e]]) - 1
 		if k < 0 {
 			continue
@@ -155,5 +155,5 @@ func (r *Reader) addRow(c *stream.Chunk, i int) {
 			r.Sum[k] += w * x
 		}
 	}
-	s.endRow(w, c.Position(i))
+	s.endRow(w, c.Position(row))
 }

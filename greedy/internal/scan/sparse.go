@@ -53,7 +53,7 @@ type sparseBlock struct {
 	nextPlace []int   // scratch of sortByFeature
 }
 
-func (s *sparseBlock) reset() {
+func (s *sparseBlock) removeRows() {
 	s.isSorted = false
 	s.rowEnd, s.feature, s.value = s.rowEnd[:0], s.feature[:0], s.value[:0]
 	s.weight, s.position = s.weight[:0], s.position[:0]
@@ -76,16 +76,16 @@ func (s *sparseBlock) endRow(weight float64, position int64) {
 	s.weight, s.position = append(s.weight, weight), append(s.position, position)
 }
 
-func (s *sparseBlock) rowEntries(i int32, start int) (feature []int32, value []float64) {
-	to := s.rowEnd[i]
+func (s *sparseBlock) rowEntries(row int32, start int) (feature []int32, value []float64) {
+	to := s.rowEnd[row]
 	return s.feature[start:to], s.value[start:to]
 }
 
-func (s *sparseBlock) rowStart(i int32) int {
-	if i == 0 {
+func (s *sparseBlock) rowStart(row int32) int {
+	if row == 0 {
 		return 0
 	}
-	return s.rowEnd[i-1]
+	return s.rowEnd[row-1]
 }
 
 func (s *sparseBlock) sortedBlock() *Block {
@@ -197,9 +197,9 @@ func (s *sparseBlock) addGroupProducts(workers int, acc []float64, groups []int,
 	})
 }
 
-func (s *sparseBlock) columnProduct(p, q int) (sum float64) {
-	k, end := s.colPtr[q], s.colPtr[q+1]
-	for at := s.colPtr[p]; at < s.colPtr[p+1]; at++ {
+func (s *sparseBlock) columnProduct(feature, other int) (sum float64) {
+	k, end := s.colPtr[other], s.colPtr[other+1]
+	for at := s.colPtr[feature]; at < s.colPtr[feature+1]; at++ {
 		row := s.entryRow[at]
 		for k < end && s.entryRow[k] < row {
 			k++

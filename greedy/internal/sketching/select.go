@@ -19,7 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// SelectSketched implements greedy.SelectSketched.
+// SelectSketched implements greedy.SelectSketched: it chooses features by a sketch of the rows.
 func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *gram.Standardizer, passes int, opt selection.StreamOptions) (*selection.Result, error) {
 	switch {
 	case opt.Partitioned:
@@ -66,7 +66,7 @@ func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *g
 	return s.selectAmongCandidates(ctx, scan.NewReader(src, std, &opt), passes)
 }
 
-// SketchedBytes implements greedy.SketchedBytes.
+// SketchedBytes implements greedy.SketchedBytes: it returns the memory of SelectSketched in addition to the sketch.
 func SketchedBytes(d, k, rows, passes int) int64 {
 	selecting := engine.FactorBytes(d, k, rows, rows) + int64(d)*int64(rows) // an eighth of the rows is held out
 	if passes < 2 {
@@ -110,7 +110,7 @@ func (s *sketchSelection) selectBySketch(ctx context.Context, first []int) (*sel
 	oldCandidates := slices.Clone(s.candidates)
 	s.scores, s.bestOutside = make([][]float64, opt.K+1), make([]float64, opt.K+1)
 	res, err := inmemory.ChooseFeatures(ctx, &s.gram.Matrix, t, opt, func(c *engine.Criterion) {
-		turn, bias := countChosen(c), c.RemainingError()/float64(s.gram.Rank)
+		turn, bias := countChosenFeatures(c), c.RemainingError()/float64(s.gram.Rank)
 		s.scores[turn] = scoreShares(c, oldCandidates, bias)
 		leaders := engine.TopFeatures(engine.RivalsPerTurn, c.FeatureCount, c.Score)
 		for i, share := range scoreShares(c, leaders, bias) {
@@ -129,13 +129,13 @@ func (s *sketchSelection) selectBySketch(ctx context.Context, first []int) (*sel
 	return res, nil
 }
 
-func (s *sketchSelection) addCandidate(p int) {
-	if !s.isCandidate[p] && len(s.candidates) < s.maxCandidates {
-		s.isCandidate[p], s.candidates = true, append(s.candidates, p)
+func (s *sketchSelection) addCandidate(feature int) {
+	if !s.isCandidate[feature] && len(s.candidates) < s.maxCandidates {
+		s.isCandidate[feature], s.candidates = true, append(s.candidates, feature)
 	}
 }
 
-func countChosen(c *engine.Criterion) (n int) {
+func countChosenFeatures(c *engine.Criterion) (n int) {
 	for _, isChosen := range c.Chosen {
 		if isChosen {
 			n++
@@ -166,7 +166,7 @@ func (s *sketchSelection) selectAmongCandidates(ctx context.Context, rows *scan.
 		}
 		scores := make([][]float64, s.opt.K+1)
 		a.startCriterion()
-		res, err := engine.RunLayers(ctx, a, a.Criterion, s.opt, func(c *engine.Criterion) { scores[countChosen(c)] = scoreShares(c, s.candidates, 0) })
+		res, err := engine.RunLayers(ctx, a, a.Criterion, s.opt, func(c *engine.Criterion) { scores[countChosenFeatures(c)] = scoreShares(c, s.candidates, 0) })
 		if err != nil {
 			return nil, err
 		}

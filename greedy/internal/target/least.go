@@ -12,13 +12,14 @@ import (
 )
 
 const (
-	// boundShare is the largest k/d for which leastErrors computes its bound. Beyond it, the bound costs more than greedy.
+	// boundShare is the largest k/d for which leastErrors computes its bound. Beyond it, the bound costs more than
+	// greedy.
 	boundShare = 0.125
 	// fewFeatures is the largest d for which the bound is computed at any k/d, because it is cheap.
 	fewFeatures = 256
 )
 
-// LeastErrorBytes returns the memory for the bound of LeastDataErrors, for k of d features.
+// LeastErrorBytes returns the memory for the lower bounds of LeastDataErrors, for k of d features.
 func LeastErrorBytes(d, k int) int64 {
 	if !IsBoundAffordable(d, k) {
 		return 0
@@ -26,7 +27,7 @@ func LeastErrorBytes(d, k int) int64 {
 	return linalg.TailsBytes(d, k) + 8*BoundStartRows*int64(d)
 }
 
-// IsBoundAffordable reports whether a bound for k of d features costs less than greedy.
+// IsBoundAffordable reports whether the lower bound of the error of k of d features costs less than choosing them.
 func IsBoundAffordable(d, k int) bool {
 	return k > 0 && (d <= fewFeatures || float64(k) <= boundShare*float64(d))
 }
@@ -49,10 +50,10 @@ func leastErrors(team *kernel.Team, g *gram.Matrix, order []int, greedyErrors []
 	rows := min(len(order), BoundStartRows)
 	start := kernel.RowMajor(make([]float64, rows*d), rows, d, d)
 	g.ColumnsTo(team.Threads(), start.Data, order[:rows])
-	return tailEigenvalueErrors(team, d, order, greedyErrors, trace, start, product)
+	return errorsFromTailEigenvalues(team, d, order, greedyErrors, trace, start, product)
 }
 
-func tailEigenvalueErrors(team *kernel.Team, n int, order []int, greedyErrors []float64, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
+func errorsFromTailEigenvalues(team *kernel.Team, n int, order []int, greedyErrors []float64, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
 	least := linalg.TailBounds(team, n, len(order), trace, start, product)
 	for i := range least {
 		least[i] = min(least[i]/trace, greedyErrors[i])
@@ -60,7 +61,7 @@ func tailEigenvalueErrors(team *kernel.Team, n int, order []int, greedyErrors []
 	return least
 }
 
-// LeastDataErrors returns leastErrors for the target T = X. If G is a factor R, the eigenvalues come from RRᵀ.
+// LeastDataErrors returns the lower bounds of leastErrors for the target T = X. If G is a factor R, they come from RRᵀ.
 func LeastDataErrors(team *kernel.Team, g *gram.Matrix, r *selection.Result) []float64 {
 	trace := 0.0
 	for _, v := range g.Diagonal(team.Threads()) {
@@ -80,10 +81,10 @@ func LeastDataErrors(team *kernel.Team, g *gram.Matrix, r *selection.Result) []f
 		copy(row, g.Feature(row, p))
 	}
 	dual := kernel.RowMajor(g.Dual(team.Threads()), n, n, n)
-	return tailEigenvalueErrors(team, n, r.Order, r.Error, trace, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, dual, dst) })
+	return errorsFromTailEigenvalues(team, n, r.Order, r.Error, trace, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, dual, dst) })
 }
 
-// LeastSmoothErrors returns the bound of leastErrors for a target made by NewSmooth.
+// LeastSmoothErrors returns the lower bounds of leastErrors for a target t made by NewSmooth.
 func LeastSmoothErrors(team *kernel.Team, g *anchor.Graph, t *Graph, r *selection.Result) []float64 {
 	switch {
 	case t.k.Rows > 0:
@@ -94,9 +95,9 @@ func LeastSmoothErrors(team *kernel.Team, g *anchor.Graph, t *Graph, r *selectio
 	return leastErrors(team, g.G, r.Order, r.Error, t.TotalSquares, t.product)
 }
 
-// leastAnchorErrors returns leastErrors for a target with TᵀT = CᵀQC, C being the m×d matrix of the anchor graph. With
-// Q = UᵀU, the eigenvalues of TᵀT other than 0 are the eigenvalues of UKUᵀ, with K = CCᵀ. The order of this matrix is
-// at most the number of anchors, so the cost of its eigenvalues does not grow with d.
+// leastAnchorErrors returns the lower bounds of leastErrors for a target with TᵀT = CᵀQC, C being the m×d matrix of the
+// anchor graph. With Q = UᵀU, the eigenvalues of TᵀT other than 0 are the eigenvalues of UKUᵀ, with K = CCᵀ. The order
+// of this matrix is at most the number of anchors, so the cost of its eigenvalues does not grow with d.
 func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *Graph, r *selection.Result) []float64 {
 	if !IsBoundAffordable(g.D, len(r.Order)) || !(t.TotalSquares > 0 && t.TotalSquares <= math.MaxFloat64) {
 		return nil
@@ -122,7 +123,7 @@ func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *Graph, r *selectio
 		}
 	}
 	kernel.Gemm(team, 1, chosen, u.Trans(), start)
-	return tailEigenvalueErrors(team, n, r.Order, r.Error, t.TotalSquares, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
+	return errorsFromTailEigenvalues(team, n, r.Order, r.Error, t.TotalSquares, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
 }
 
 // LeastOrthonormalErrors returns leastErrors for l orthonormal columns: k directions leave l−k of their square l.

@@ -19,7 +19,7 @@ const (
 	ResidualColumns = 128
 )
 
-// UnitScale returns the power of 4 that scales the largest absolute value of x to [1/2, 2).
+// UnitScale returns the power of 4 by which x must be multiplied, so that its largest absolute value is in [1/2, 2).
 func UnitScale(x []float64) float64 {
 	largest := 0.0
 	for _, v := range x {
@@ -32,7 +32,7 @@ func UnitScale(x []float64) float64 {
 	return math.Ldexp(1, max(min(-(e&^1), 1022), -1022))
 }
 
-// Matrix is H, c×d, in the form LU.
+// Matrix is the c×d matrix H = BᵀX for a target B and the data X, in the form of a product LU.
 //
 // If G and H are full matrices, L is the identity and U is H itself. If G = RᵀR is given by its factor R, no d×d matrix
 // is made, and LU replaces H. The algorithm uses only HᵀH = UᵀKU, with a small matrix K = LᵀL.
@@ -43,17 +43,17 @@ func UnitScale(x []float64) float64 {
 type Matrix struct {
 	Height     int                    // c, the number of rows of L
 	FullHeight int                    // rows of H in full, for rules that must not depend on the form
-	factor     *gram.Matrix           // factor whose R is U; nil if u is used
+	factor     *gram.Matrix           // factor whose R is U; nil if the field U is used
 	U          kernel.Matrix[float64] // Uᵀ, its rows are features
-	thin       *thinColumns           // U by the entries of its columns, in place of u; else nil
+	thin       *thinColumns           // U by the entries of its columns, in place of the field U; else nil
 	Root       kernel.Matrix[float64] // L; without a dual it is the identity
-	// pivotOrder[i] is the row of U that belongs to column i of root. Columns are in the order of pivots, so that root
+	// pivotOrder[i] is the row of U that belongs to column i of Root. Columns are in the order of pivots, so that Root
 	// is 0 below its diagonal and products with several columns cost half the work.
 	pivotOrder   []int
 	IsGram       bool // H = G in full: υ = ω
 	IsSelf       bool // H = G, in full or as factors
 	OwnsFeatures bool // rows of H belong to features, and leave the target together with these features
-	// dual returns K without the excluded features. It is nil if there is no root.
+	// Dual returns K without the excluded features. It is nil if L is the identity.
 	Dual func(excluded []bool) kernel.Matrix[float64]
 
 	Unit         float64 // if there is no G, the scale factor of H in the form LU, equal to the reader's unit
@@ -66,7 +66,7 @@ func NewGram(g *gram.Matrix) *Matrix {
 	return &Matrix{Height: g.D, FullHeight: g.D, U: kernel.RowMajor(g.Sym, g.D, g.D, g.D), IsGram: true, IsSelf: true, OwnsFeatures: true}
 }
 
-// NewGiven returns a target that is given by its H, for d features.
+// NewGiven returns the target with the matrix H given by t, for d features.
 func NewGiven(t selection.Target, d int) *Matrix {
 	return &Matrix{Height: t.Rows, FullHeight: t.Rows, U: kernel.RowMajor(t.H, t.Rows, d, d).Trans(), OwnsFeatures: t.Own}
 }
@@ -116,17 +116,17 @@ func dualMatrix(team *kernel.Team, u kernel.Matrix[float64], excluded []bool) ke
 	return k
 }
 
-func addToDualMatrix(team *kernel.Team, k, u kernel.Matrix[float64], excluded []bool) {
-	for from := 0; from < u.Rows; {
-		for from < u.Rows && excluded != nil && excluded[from] {
+func addToDualMatrix(team *kernel.Team, dual, features kernel.Matrix[float64], excluded []bool) {
+	for from := 0; from < features.Rows; {
+		for from < features.Rows && excluded != nil && excluded[from] {
 			from++
 		}
 		to := from
-		for to < u.Rows && (excluded == nil || !excluded[to]) {
+		for to < features.Rows && (excluded == nil || !excluded[to]) {
 			to++
 		}
 		if to > from {
-			kernel.Syrk(team, 1, u.Sub(from, 0, to-from, u.Cols).Trans(), k)
+			kernel.Syrk(team, 1, features.Sub(from, 0, to-from, features.Cols).Trans(), dual)
 		}
 		from = to
 	}
@@ -210,7 +210,7 @@ func (t *Matrix) SetRoot(team *kernel.Team, k kernel.Matrix[float64]) error {
 	return nil
 }
 
-// OrderByPivotsTo writes unit·u, one number for each row of U, to dst in the order of root's columns.
+// OrderByPivotsTo writes unit·u, one number for each row of U, to dst in the order of the columns of Root.
 func (t *Matrix) OrderByPivotsTo(dst []float64, unit float64, u []float64) {
 	for c, j := range t.pivotOrder {
 		dst[c] = unit * u[j]

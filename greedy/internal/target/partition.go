@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
-// GroupCount returns the number of groups, including empty groups below the largest group number.
+// GroupCount returns one more than the largest group number, which counts empty groups below it.
 func GroupCount(groups []int) int { return slices.Max(groups) + 1 }
 
 // NewPartition returns H = BᵀX. Column j of B is the sum of the columns in group j, so row j of H is the sum of the
@@ -35,8 +35,8 @@ func NewPartition(team *kernel.Team, g *gram.Matrix, groups []int) (*Matrix, err
 	return NewGiven(t, d), nil
 }
 
-// NewData returns the target of the data: the sums of groups of features for Algorithm 2, or the data themselves if
-// groups is nil.
+// NewData returns the target of a choice that reconstructs the data: the sums of groups of features (Algorithm 2 of
+// Farahat et al.), or the data themselves if groups is nil (Algorithm 1).
 func NewData(team *kernel.Team, g *gram.Matrix, groups []int) (*Matrix, error) {
 	switch {
 	case groups != nil:

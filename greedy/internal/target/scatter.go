@@ -131,8 +131,8 @@ func scatterOfFactor(team *kernel.Team, g *anchor.Graph, l int, unit float64) (*
 	return &Graph{Matrix: NewGiven(t, d), TotalSquares: kernel.Dot(kz.Data, kz.Data)}, nil
 }
 
-// minEigenvalue is the largest eigenvalue μ that counts as a rounding error. As CᵀC ≤ G, no eigenvalue is above 1. A
-// graph without information has no eigenvalue above minEigenvalue.
+// minEigenvalue is the largest eigenvalue μ of NewScatter that counts as a rounding error. As CᵀC ≤ G, no eigenvalue is
+// above 1. A graph without information has no eigenvalue above minEigenvalue.
 const minEigenvalue = 1e-12
 
 // leadingEigenpairs returns the l largest eigenvalues μ of VᵀV for a d×m matrix V, and the eigenvectors, m×l. It

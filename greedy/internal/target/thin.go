@@ -36,7 +36,7 @@ func (t *thinColumns) setRoot(root kernel.Matrix[float64]) {
 	}
 }
 
-func (t *thinColumns) isLongColumn(j int) bool { return t.Entries(j)*listShare > t.M }
+func (t *thinColumns) isLongColumn(feature int) bool { return t.Entries(feature)*listShare > t.M }
 
 func (t *thinColumns) writeColumns(team *kernel.Team, dst kernel.Matrix[float64], unit float64, list []int, from int) {
 	feature := func(i int) int {

@@ -11,5 +11,5 @@ const (
 // TaskCount returns the number of tasks of the given size in a loop over n.
 func TaskCount(n, size int) int { return (n + size - 1) / size }
 
-// TaskRange returns the range of a task.
+// TaskRange returns the range [from, to) of a task in a loop over n, for tasks of the given size.
 func TaskRange(task, size, n int) (from, to int) { return task * size, min((task+1)*size, n) }

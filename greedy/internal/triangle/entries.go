@@ -86,7 +86,7 @@ func (s *Passes) StartByEntries(ctx context.Context) (f, diag, size []float64, e
 		o = newMeanTerm(r.Shift, r.Sum, r.Weight, s.Chosen)
 		err = addInMemoryTerms(ctx, r, o, s.Chosen, f, diag)
 	} else {
-		o, err = s.addPassTerms(ctx, f, diag)
+		o, err = s.addTermsByPasses(ctx, f, diag)
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -102,7 +102,7 @@ func (s *Passes) StartByEntries(ctx context.Context) (f, diag, size []float64, e
 	return f, diag, size, nil
 }
 
-func (s *Passes) addPassTerms(ctx context.Context, f, diag []float64) (*meanTerm, error) {
+func (s *Passes) addTermsByPasses(ctx context.Context, f, diag []float64) (*meanTerm, error) {
 	d, r := s.Rows.D, s.Rows
 	runs := CutRuns(d, s.MaxNumbers)
 	largest := 0
@@ -120,7 +120,7 @@ func (s *Passes) addPassTerms(ctx context.Context, f, diag []float64) (*meanTerm
 			if sketches {
 				s.Sketch.RemoveShift(r)
 			}
-			s.addRunTerms(acc, newMeanTerm(r.Shift, r.Sum, r.Weight, s.Chosen), from, to, f, diag)
+			s.addTermsOfRun(acc, newMeanTerm(r.Shift, r.Sum, r.Weight, s.Chosen), from, to, f, diag)
 		}, Outputs: append(rest, f, diag)})
 		if err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ func (s *Passes) addPassTerms(ctx context.Context, f, diag []float64) (*meanTerm
 	return newMeanTerm(r.Shift, r.Sum, r.Weight, s.Chosen), nil
 }
 
-func (s *Passes) addRunTerms(acc []float64, o *meanTerm, from, to int, f, diag []float64) {
+func (s *Passes) addTermsOfRun(acc []float64, o *meanTerm, from, to int, f, diag []float64) {
 	r, ld := s.Rows, s.Rows.D-from
 	kernel.Each(r.Workers, to-from, func(i int) {
 		row := acc[i*ld : (i+1)*ld]
