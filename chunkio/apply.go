@@ -13,7 +13,7 @@ type (
 	ApplyReport = copying.ApplyReport
 	// Form is the file format that [Apply] writes.
 	Form = copying.Form
-	// Resumed counts the finished output of an interrupted run that Apply reused or wrote again.
+	// Resumed counts files and rows that an interrupted run had finished, and that Apply reused or wrote again.
 	Resumed = copying.Resumed
 	// Unfinished is the error of an Apply that was interrupted, or stopped by a memory limit or an unavailable store,
 	// after a part of its output was finished.
@@ -49,9 +49,9 @@ func Apply(ctx context.Context, inputs []string, out string, opt ApplyOptions) (
 }
 
 // Convert writes the inputs with all columns to out as Parquet, like Apply. It ignores opt.Columns and opt.Also.
-// Columns that share a name are also copied, and keep this name. Structs and lists of Parquet keep their structure; the
-// fields of other structs become columns of their flattened names. Rows of libsvm text become the lists indices and
-// values, and the column label.
+// Columns that share a name keep this name. Structs and lists of Parquet keep their structure; the fields of other
+// structs become columns of their flattened names. Rows of libsvm text become the lists indices and values, and the
+// column label.
 func Convert(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	return copying.ConvertInputs(ctx, inputs, out, opt)
 }

@@ -34,14 +34,14 @@ func IsIndicator(name string) bool {
 	return naming.IsIndicator(name)
 }
 
-// MatchColumns is Match for features; a pattern that matches the name of a block matches all its features.
+// MatchColumns reports, like Match, which features match a pattern. The name of a block means all its features.
 func MatchColumns(option string, patterns []string, columns []stream.Column) ([]bool, error) {
 	return naming.MatchColumns(option, patterns, columns)
 }
 
 // Match reports for each of the flattened column names whether it matches any of the patterns, by the rules of
-// Options.Columns. A pattern that matches no name is a *stream.UsageError. It contains the option and a similar name,
-// if there is one.
+// Options.Columns. A pattern that matches no name is a *stream.UsageError. It contains the option and, if any, a
+// similar name.
 func Match(option string, patterns, names []string) ([]bool, error) {
 	return naming.MatchNames(option, patterns, names)
 }
@@ -51,13 +51,12 @@ func RefuseShared(option string, wanted []string, left []stream.LeftOut) error {
 	return naming.RefuseShared(option, wanted, left)
 }
 
-// WarnNames warns of the columns that are left out only because they share their names, and of features whose names
-// suggest a label.
+// WarnNames warns of columns left out only because they share their names, and of features whose names suggest a label.
 func WarnNames(columns []stream.Column, left []stream.LeftOut) (warnings []stream.Text) {
 	return naming.WarnNames(columns, left)
 }
 
-// OfNames reports whether a warning is one of [WarnNames].
+// OfNames reports whether a warning is one of the warnings that [WarnNames] returns.
 func OfNames(warning stream.Text) bool {
 	return naming.OfNames(warning)
 }

@@ -54,9 +54,9 @@ func NewStdin(r io.Reader) *Stdin {
 	return opening.NewStdin(r)
 }
 
-// DefaultSparse returns the default of Options.Sparse for inputs. It is empty unless one of them is text with sparse rows
-// (libsvm, Matrix Market) by its name, or the first local file is such text by its first bytes: of a folder or of a list
-// (@list), or standard input if stdin is a *Stdin.
+// DefaultSparse returns the default of Options.Sparse for inputs. It is empty unless one of them is text with sparse
+// rows (libsvm, Matrix Market) by its name, or the first local file is such text by its first bytes: of a folder or of
+// a list (@list), or standard input if stdin is a *Stdin.
 func DefaultSparse(ctx context.Context, inputs []string, stdin io.Reader) string {
 	return listing.DefaultSparse(ctx, inputs, stdin)
 }

@@ -17,13 +17,13 @@
 //     order while the next span is decoded.
 //
 // This package is a facade. Each step is an internal package, and imports go one way: listing (step 1), opening (by
-// format) above storage (the bytes of files and objects), catalog (step 2), schema (step 3) and pipeline (step 4), which
-// cache helps to skip decoding. Package dataset joins them, plans stores a catalog in a plan file, and naming has the
-// rules for names of columns. Files are written by writing, by copying (the command apply, which copies columns with
-// their types) and by statsfile (.ufs). The package scratch below this one stores on disk the rows that an iterating
-// method cannot hold in memory (stream.Scratch). Formats are internal packages too: parquet, ipc and svm read through
-// the interfaces of format, intake writes files of rows as Parquet to a scratch file, text writes the values of classes,
-// writer encodes Parquet, copier copies columns to Parquet, and export writes Arrow IPC or CSV.
+// format) above storage (the bytes of files and objects), catalog (step 2), schema (step 3) and pipeline (step 4),
+// which cache helps to skip decoding. Package dataset joins them, plans stores a catalog in a plan file, and naming has
+// the rules for names of columns. Files are written by writing, by copying (the command apply, which copies columns
+// with their types) and by statsfile (.ufs). The package scratch below this one stores on disk the rows that an
+// iterating method cannot hold in memory (stream.Scratch). Formats are internal packages too: parquet, ipc and svm read
+// through the interfaces of format, intake writes files of rows as Parquet to a scratch file, text writes the values of
+// classes, writer encodes Parquet, copier copies columns to Parquet, and export writes Arrow IPC or CSV.
 //
 // The first block of a row group starts at its first row, and a block has stream.BlockRows(d) rows for d columns.
 // Blocks are views into a span, a column-major buffer that is reused once its blocks have been consumed. Threads and

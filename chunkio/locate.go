@@ -9,7 +9,7 @@ import (
 type (
 	// Located describes the places of the columns of a selection in the files of their input.
 	Located = copying.Located
-	// Place locates a flattened column in a file.
+	// Place locates a selected column, perhaps a field of a struct or an element of a list, in the schema of a file.
 	Place = copying.Place
 	// Batch is a sequence of files that another program can read in the same way.
 	Batch = copying.Batch
@@ -17,11 +17,11 @@ type (
 	TextLayout = copying.TextLayout
 	// TextStep leads from a JSON value to a value inside it.
 	TextStep = copying.TextStep
-	// Value is the value of one column in the files of a batch.
+	// Value describes how to read one column from the files of a Batch.
 	Value = copying.Value
 )
 
-// Locate finds the columns that [Apply] would write, and returns the same errors. If a file has a footer, it reads only
+// Locate finds the columns that [Apply] would write, and returns the same errors. Of a file with a footer it reads only
 // the footer.
 func Locate(ctx context.Context, inputs []string, opt ApplyOptions) (*Located, error) {
 	return copying.LocateColumns(ctx, inputs, opt)

@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/plans"
 )
 
-// PlanHeader contains the properties of a plan file that concern all its files.
+// PlanHeader contains the properties of a plan file that concern all input files in it.
 type PlanHeader = plans.PlanHeader
 
 // ReadPlanHeader reads the header of the plan file at path. Errors are *stream.DataError.

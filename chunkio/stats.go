@@ -38,16 +38,16 @@ func ReadStatsHeader(ctx context.Context, path string, opt FetchOptions) (StatsH
 	return statsfile.ReadStatsHeader(ctx, path, opt)
 }
 
-// ReadStatsHead is ReadStatsHeader for callers that read many headers, and open the containers later. If like is not
-// nil, the new header shares with it the lists of columns that are equal in both. This saves time: decoding 1,000
-// columns takes 1 ms, and comparing their bytes takes much less.
+// ReadStatsHead reads the header of a container, for callers that read many headers and open the containers later. If
+// like is not nil, the new header shares with it the lists of columns that are equal in both. This saves time: decoding
+// 1,000 columns takes 1 ms, and comparing their bytes takes much less.
 func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt FetchOptions) (StatsHead, error) {
 	return statsfile.ReadStatsHead(ctx, path, like, opt)
 }
 
-// FindStatsHeader is ReadStatsHeader for a file that may not exist. A local file must also be as long as its blocks
-// require, because a copy may have been cut short. This check reads 4 bytes of every MiB. Objects need no check,
-// because an incomplete object is never visible.
+// FindStatsHeader reads the header of the container at path, if there is such a file. A local file must also be as long
+// as its blocks require, because a copy may have been cut short. This check reads 4 bytes of every MiB. Objects need no
+// check, because an incomplete object is never visible.
 func FindStatsHeader(ctx context.Context, path string, opt FetchOptions) (h StatsHeader, found bool, err error) {
 	return statsfile.FindStatsHeader(ctx, path, opt)
 }
@@ -72,8 +72,8 @@ func OpenStatsAs(ctx context.Context, path string, head StatsHead, opt FetchOpti
 	return statsfile.OpenStatsAs(ctx, path, head, opt)
 }
 
-// DamagedStats returns the error, with a remedy, of a container at path whose contents are wrong even if its checksums
-// are right.
+// DamagedStats returns the error, with a remedy, of a container whose contents are wrong although its checksums are
+// right.
 func DamagedStats(path, format string, args ...any) error {
 	return statsfile.DamagedStats(path, format, args...)
 }

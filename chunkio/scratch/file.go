@@ -13,11 +13,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// errDamaged reports that a record differs from the one that was written.
+// errDamaged reports that a record which was read differs from the record that was written.
 var errDamaged = errors.New("the checksum is wrong: the disk or the memory is at fault, or another program wrote there")
 
-// file is one file of records. Record i is at offset i·recordBytes, or at its second place (see Kept). Its checksum is
-// in memory, so that a block that the disk lost or did not write is noticed too.
+// file is a scratch file of records of equal length. Record i is at offset i·recordBytes, or at its second place (see
+// Kept). Its checksum is in memory, so that a block that the disk lost or did not write is noticed too.
 type file struct {
 	space       *Space
 	name        string

@@ -32,7 +32,7 @@ const (
 	noPlace                 = 2 // the settled state does not contain the record
 )
 
-// recordPlaces are the places of the records of a kept file.
+// recordPlaces contains, for each record of a kept file, which of its two places is in use.
 type recordPlaces struct {
 	path             string
 	current, settled []byte // by record: its place now, and its place in the settled state
@@ -108,8 +108,7 @@ func (s *Space) Keep(in *os.Root, file, name string, total int64, record int, st
 	return k, nil
 }
 
-// openNamed opens a file. If anew is set, it creates the file or discards its contents. Only this user may read it,
-// because it contains rows.
+// openNamed opens a file. If anew is set, it creates the file or discards its contents. Only this user may read it.
 func openNamed(in *os.Root, file string, total int64, anew bool) (f *os.File, size int64, err error) {
 	f, err = ownfile.Open(in, file, os.O_RDWR)
 	if anew && errors.Is(err, fs.ErrNotExist) {

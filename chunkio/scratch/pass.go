@@ -36,7 +36,7 @@ type passRecord struct {
 	err   error
 }
 
-// Pass implements stream.ScratchFile.
+// Pass implements stream.ScratchFile: it begins a pass that reads or writes all records, according to the mode.
 func (f *file) Pass(mode stream.ScratchMode) stream.ScratchPass {
 	n := Buffers(mode)
 	p := &pass{f: f, mode: mode, all: f.takeBuffers(n),
@@ -101,7 +101,7 @@ func (p *pass) releaseCurrent() {
 	p.current = nil
 }
 
-// Next implements stream.ScratchPass.
+// Next implements stream.ScratchPass: it returns the next record, in memory that is valid until the next call.
 func (p *pass) Next() ([]byte, error) {
 	if p.next == p.f.count {
 		panic("scratch: Next beyond the last record")

@@ -1,7 +1,6 @@
 package scratch
 
-// Plain is a scratch file of bytes, without records and checksums. Ranges that do not overlap may be read and written
-// concurrently.
+// Plain is a scratch file of bytes, without records and checksums. Disjoint ranges may be used concurrently.
 type Plain struct {
 	in    *Space
 	disk  disk

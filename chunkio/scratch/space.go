@@ -20,8 +20,7 @@ type Options struct {
 	// Ledger counts the files of all Spaces that share Limit. If it is nil, Limit applies to one Space alone.
 	Ledger *Ledger
 	There  int64 // bytes of existing files in Dir that Keep will open again; they need no further room
-	// Remedy is the advice in the error for a full disk. If it is empty, the advice is to free space or to choose
-	// another folder.
+	// Remedy is the advice in the error for a full disk. If empty, it is to free space or to choose another folder.
 	Remedy stream.Text
 }
 
@@ -66,17 +65,17 @@ func New(opt Options) *Space {
 	if opt.Ledger == nil {
 		opt.Ledger = new(Ledger)
 	}
-	return &Space{opt: opt, makeDisk: openDisk, files: make(map[*file]struct{})}
+	return &Space{opt: opt, makeDisk: openTemporaryFile, files: make(map[*file]struct{})}
 }
 
-// Under makes s fail as the context of a test demands: see package faults.
+// Under makes s fail as a test demands by a value in its context: see package faults.
 func (s *Space) Under(ctx context.Context) *Space {
 	s.faults = faults.DiskOf(ctx)
 	return s
 }
 
-// Buffers returns the number of buffers, each for one record, that a pass over a file uses. The file keeps them in memory
-// for its next pass.
+// Buffers returns the number of buffers, each for one record, that a pass over a file uses. The file keeps them in
+// memory for its next pass.
 func Buffers(mode stream.ScratchMode) int {
 	if mode == stream.ScratchModify {
 		return 3 // read ahead, in use, being written
@@ -84,7 +83,7 @@ func Buffers(mode stream.ScratchMode) int {
 	return 2
 }
 
-// Reserve implements stream.Scratch.
+// Reserve implements stream.Scratch: it returns an error if there is no room for files of total bytes.
 func (s *Space) Reserve(total int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,7 +205,7 @@ func (s *Space) Close() error {
 	return errors.Join(errs...)
 }
 
-func openDisk(dir string, total int64) (disk, error) {
+func openTemporaryFile(dir string, total int64) (disk, error) {
 	d, err := atomicfile.NewSpool(dir, "ufs-scratch")
 	if err != nil {
 		var out *stream.OutputError

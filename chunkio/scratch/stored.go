@@ -55,7 +55,8 @@ func (s *Space) Store(name string, states ...io.WriterTo) (stored *Stored, err e
 	return t, nil
 }
 
-// Load reads the states back with exactly the same contents. It may be called again.
+// Load reads the stored states into `states`, in the same order and with exactly the same contents. It may be called
+// again.
 func (t *Stored) Load(states ...io.ReaderFrom) (err error) {
 	from := &passReader{pass: t.file.Pass(stream.ScratchRead), bytesLeft: t.size}
 	defer func() {

@@ -25,7 +25,7 @@ type Piece struct {
 	wideColumns atomic.Int32 // columns held as float64
 }
 
-// keptOverhead bounds the memory of a row group or a piece (the rows of one span) without its columns. keptColumn
+// KeptOverhead bounds the memory of a row group or a piece (the rows of one span) without its columns. KeptColumn
 // bounds the memory of a column of a piece without its values.
 const (
 	KeptOverhead = 512
@@ -68,7 +68,7 @@ func (g *Group) BeginPiece(from int64, rows int) *Piece {
 	return p
 }
 
-// ReserveColumns makes room for the columns, before any of them is added. All methods of a nil piece do nothing.
+// ReserveColumns makes room in the Keep for all columns of a piece. All methods of a nil piece do nothing.
 func (p *Piece) ReserveColumns() {
 	if p == nil {
 		return
@@ -78,7 +78,7 @@ func (p *Piece) ReserveColumns() {
 	}
 }
 
-// ReserveSkips returns an empty bit set for the rows that a condition leaves out, or nil if it does not fit.
+// ReserveSkips returns an empty bit set for the rows that the pass's condition leaves out, or nil if it does not fit.
 func (p *Piece) ReserveSkips() []uint64 {
 	if p == nil {
 		return nil
@@ -89,7 +89,7 @@ func (p *Piece) ReserveSkips() []uint64 {
 	return p.skip
 }
 
-// AddColumn keeps a column. Several goroutines may add columns at once.
+// AddColumn keeps x as the column with the index place in Keep.places. Several goroutines may add columns at once.
 func (p *Piece) AddColumn(place int, x []float64) {
 	if p.columns == nil || p.group.failed.Load() {
 		return
@@ -121,9 +121,10 @@ func (p *Piece) SpanDone(ok bool) {
 	k.order = append(k.order, g)
 }
 
-// CopyColumn copies column place to dst, starting at row from of the row group. Rows that take no part are 0.
+// CopyColumn copies to dst the values of the column with the index place in Keep.places, starting at row from of the
+// row group. Rows that take no part are 0.
 func (g *Group) CopyColumn(place int, from int64, dst []float64) {
-	g.eachPiece(from, len(dst), func(p *Piece, lo, hi, at int) {
+	g.visitOverlappingPieces(from, len(dst), func(p *Piece, lo, hi, at int) {
 		if part := dst[at : at+hi-lo]; p.columns == nil || p.columns[place] == nil {
 			clear(part)
 		} else {
@@ -134,7 +135,7 @@ func (g *Group) CopyColumn(place int, from int64, dst []float64) {
 
 // CopySkips marks in skip the rows for which Options.Where is not true, among the n rows that start at row from.
 func (g *Group) CopySkips(from int64, n int, skip []uint64) {
-	g.eachPiece(from, n, func(p *Piece, lo, hi, at int) {
+	g.visitOverlappingPieces(from, n, func(p *Piece, lo, hi, at int) {
 		if p.skip == nil { // the condition was not evaluated, because none of these rows is in the sample
 			return
 		}
@@ -144,10 +145,10 @@ func (g *Group) CopySkips(from int64, n int, skip []uint64) {
 	})
 }
 
-// eachPiece calls do for each piece that overlaps the n rows that start at row from. The rows [lo, hi) of the piece are
-// among these n rows, and at is the index of row lo among them. Both lo and at are multiples of 64, like the first rows
-// of spans.
-func (g *Group) eachPiece(from int64, n int, do func(p *Piece, lo, hi, at int)) {
+// visitOverlappingPieces calls do for each piece that overlaps the n rows that start at row from. The rows [lo, hi) of
+// the piece are among these n rows, and at is the index of row lo among them. Both lo and at are multiples of 64, like
+// the first rows of spans.
+func (g *Group) visitOverlappingPieces(from int64, n int, do func(p *Piece, lo, hi, at int)) {
 	for _, p := range g.pieces {
 		if lo, hi := max(from, p.from), min(from+int64(n), p.from+int64(p.rows)); lo < hi {
 			do(p, int(lo-p.from), int(hi-p.from), int(lo-from))

@@ -26,7 +26,7 @@ type Keep struct {
 	order     []*Group // in the order of their completion
 }
 
-// RowSelection identifies passes with the same rows.
+// RowSelection is equal for two passes if they read the same rows: of the same files, with the same weights and sample.
 type RowSelection struct {
 	Catalog   any // identifies the files
 	HasRemote bool
@@ -35,7 +35,7 @@ type RowSelection struct {
 	Seed      uint64
 }
 
-// Element identifies element index of every value of a leaf; values that are not lists have only element 0.
+// Element is a column of a Keep: element Index of the lists of a leaf. Index is 0 for a leaf that has no lists.
 type Element struct{ Leaf, Index int }
 
 // Key identifies a row group by its file in the catalog and its index in the file.
@@ -76,8 +76,8 @@ func (k *Keep) Settle(limit int64) {
 // Drop drops all row groups, and nothing more is added.
 func (k *Keep) Drop() { k.Settle(0) }
 
-// JoinPass returns the indices of the columns among the columns of k if a pass over these rows can use k. adds is set if
-// the pass adds its decoded row groups, until it calls EndAdding.
+// JoinPass returns the indices of the columns among the columns of k if a pass over these rows can use k. adds is set
+// if the pass adds its decoded row groups, until it calls EndAdding.
 func JoinPass(k *Keep, rows RowSelection, columns []Element) (places []int, joins, adds bool) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()

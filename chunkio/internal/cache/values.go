@@ -62,6 +62,7 @@ func (s singles) copyTo(dst []float64, from int) {
 	}
 }
 
+// doubles contains any numbers, unchanged.
 type doubles []float64
 
 func (d doubles) copyTo(dst []float64, from int) { copy(dst, d[from:]) }
@@ -91,7 +92,7 @@ const (
 // over x, and each pass ends at the first value that does not fit.
 func narrowestForm(x []float64) (f valueForm, bytes int64) {
 	n := int64(len(x))
-	if allEqual(x) {
+	if areAllEqual(x) {
 		return asEqual, 8
 	}
 	least, most, ok := kernel.WholeRange(x)
@@ -106,7 +107,7 @@ func narrowestForm(x []float64) (f valueForm, bytes int64) {
 		return asInt32, AllocationBytes(4 * n)
 	case kernel.AllSingles(x):
 		return asSingles, AllocationBytes(4 * n)
-	case allSinglesOrNull(x):
+	case areAllSinglesOrNull(x):
 		return asSinglesOrNull, AllocationBytes(4 * n)
 	}
 	return asDoubles, AllocationBytes(8 * n)
@@ -118,9 +119,9 @@ func (f valueForm) convertValues(x []float64) keptValues {
 	case asEqual:
 		return equalValues(x[0])
 	case asInt8:
-		return int8s(toLowBytes(x))
+		return int8s(lowBytesOfWholes(x))
 	case asUint8:
-		return uint8s(toLowBytes(x))
+		return uint8s(lowBytesOfWholes(x))
 	case asInt16:
 		return toWholeNumbers[int16](x)
 	case asInt32:
@@ -141,7 +142,7 @@ func (f valueForm) convertValues(x []float64) keptValues {
 	return append(make(doubles, 0, len(x)), x...)
 }
 
-func allEqual(x []float64) bool {
+func areAllEqual(x []float64) bool {
 	first := math.Float64bits(x[0])
 	for _, v := range x {
 		if math.Float64bits(v) != first {
@@ -159,15 +160,15 @@ func toWholeNumbers[T int16 | int32](x []float64) wholeNumbers[T] {
 	return w
 }
 
-func toLowBytes(x []float64) []byte {
+func lowBytesOfWholes(x []float64) []byte {
 	b := make([]byte, len(x))
 	kernel.ToLowBytes(x, b)
 	return b
 }
 
-// allSinglesOrNull reports whether each value of x is a null or a float64 whose bits survive a conversion to float32. A
-// NaN that would become nullSingle does not count.
-func allSinglesOrNull(x []float64) bool {
+// areAllSinglesOrNull reports whether each value of x is a null or a float64 whose bits survive a conversion to
+// float32. A NaN that would become nullSingle does not count.
+func areAllSinglesOrNull(x []float64) bool {
 	for _, v := range x {
 		s := float32(v)
 		if !format.IsNull(v) && (math.Float64bits(float64(s)) != math.Float64bits(v) || math.Float32bits(s) == nullSingle) {

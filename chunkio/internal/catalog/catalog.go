@@ -69,8 +69,7 @@ func (f *File) CountRows() (n int64) {
 	return n
 }
 
-// LeafIndex returns the index in the file of a leaf of the dataset. It is negative if the file lacks the leaf, which is
-// then null in every row.
+// LeafIndex returns the index that a leaf of the dataset has in the file. It is negative if the file lacks the leaf.
 func (f *File) LeafIndex(leaf int) int {
 	if f.Order == nil {
 		return leaf
@@ -117,7 +116,7 @@ func OpenCatalog(ctx context.Context, list *listing.List, f *Filter, open openin
 	if len(b.Files) == 0 {
 		return nil, cmp.Or(first, b.guessFault)
 	}
-	return b.Catalog, b.finishCatalog()
+	return b.Catalog, b.finishAfterLastFile()
 }
 
 // Options are the options of reading all footers.
@@ -149,8 +148,7 @@ type catalogBuilder struct {
 	textKeys map[string]bool // keys that are also a text column of the files
 }
 
-// addFile reads the footer of the file e, whose index in list is the parameter at. After an error the catalog is
-// unchanged.
+// addFile reads the footer of the file e, entry `at` of the list. After an error the catalog is unchanged.
 func (b *catalogBuilder) addFile(ctx context.Context, list *listing.List, at int, e storage.Entry, memory int64) error {
 	opened, from, err := b.Open(ctx, e, memory, nil)
 	if err != nil {
@@ -159,7 +157,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *listing.List, at int
 	defer opened.Close()
 	path := from.Name()
 	leaves := opened.Leaves()
-	if need := opened.HeldBytes() + b.memoryWithLeaves(len(leaves)); need > memory {
+	if need := opened.HeldBytes() + b.catalogBytesWithLeaves(len(leaves)); need > memory {
 		return &stream.MemoryError{What: "naming the columns of " + path, Need: need, Limit: memory, AtLeast: true}
 	}
 	leaves, names := naming.NameLeaves(leaves)
@@ -207,7 +205,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *listing.List, at int
 		f.Bytes = groupBytesToRead(opened, f.Outcomes)
 	}
 	if !first && !empty {
-		b.mergeLeaves(path, &f, leaves, before)
+		b.mergeMetadataOfKnownLeaves(path, &f, leaves, before)
 	}
 	b.hasSureFile = b.hasSureFile || !guess && !empty
 	if b.recordsSpreads {
@@ -246,8 +244,8 @@ const (
 	nameBytes = 80
 )
 
-func (b *catalogBuilder) memoryWithLeaves(leaves int) int64 {
-	return leafBytes*int64(max(len(b.Leaves), leaves)) + nameBytes*int64(leaves)
+func (b *catalogBuilder) catalogBytesWithLeaves(leafCount int) int64 {
+	return leafBytes*int64(max(len(b.Leaves), leafCount)) + nameBytes*int64(leafCount)
 }
 
 // groupBytesToRead returns the bytes to read for each row group: 0 if the condition is not true for any of its rows.
@@ -268,7 +266,7 @@ func groupBytesToRead(opened format.File, outcomes []where.Outcome) []int64 {
 // FileName returns the path or URL of file i for messages.
 func (c *Catalog) FileName(i int) string { return place.DisplayName(c.List.EntryAt(i).Path) }
 
-func (b *catalogBuilder) finishCatalog() error {
+func (b *catalogBuilder) finishAfterLastFile() error {
 	for i, key := range b.keys {
 		typ := b.List.KeyType(key)
 		if typ == "" && b.textKeys[key] {
@@ -277,7 +275,7 @@ func (b *catalogBuilder) finishCatalog() error {
 		b.Parts = append(b.Parts, newPartition(key, b.partValues[i], typ))
 	}
 	b.addAbsentColumns()
-	b.padColumnOrders()
+	b.padOrdersForLaterLeaves()
 	b.orderByTable()
 	if b.Filter != nil && !b.union && b.Rows == 0 { // otherwise the filter is already bound to the first file with rows
 		return b.Filter.BindColumns(b.FileName(b.firstFile), b.Leaves)
@@ -311,7 +309,7 @@ func (c *Catalog) ReopenFile(ctx context.Context, i int, memory int64, meter *st
 	return opened, in, nil
 }
 
-// GroupCuts returns the positions between row groups, with the first and the last row of the range that is read.
+// GroupCuts returns the global positions between row groups, and both ends of the range of rows that is read.
 func (c *Catalog) GroupCuts() []int64 {
 	within := stream.Range{To: c.Rows}
 	if c.Plan != nil && !c.Plan.Rows.All() {

@@ -28,46 +28,45 @@ type Partition struct {
 	LeafAfter int       // the leaf that follows it in the schema of a table, counted from 1; 0 if no leaf does
 }
 
-// AlignKeyValues returns the values of a path in the order of keys. It fails if the path has other keys than the file
-// reference.
+// AlignKeyValues returns a path's values in the order of keys. It fails unless these are the keys of the path.
 func AlignKeyValues(path, reference string, keys, pathKeys, values []string) ([]string, error) {
 	if len(pathKeys) != len(keys) {
-		return nil, errKeysDiffer(path, reference, pathKeys, keys)
+		return nil, errPartitionKeysDiffer(path, reference, pathKeys, keys)
 	}
 	aligned := make([]string, len(keys))
 	for i, key := range keys {
 		at := slices.Index(pathKeys, key)
 		if at < 0 {
-			return nil, errKeysDiffer(path, reference, pathKeys, keys)
+			return nil, errPartitionKeysDiffer(path, reference, pathKeys, keys)
 		}
 		aligned[i] = values[at]
 	}
 	return aligned, nil
 }
 
-func errKeysDiffer(path, reference string, pathKeys, keys []string) error {
+func errPartitionKeysDiffer(path, referencePath string, pathKeys, keys []string) error {
 	return stream.Dataf(path, "its partition keys (%s) differ from those of %s (%s)",
-		keyListText(pathKeys), reference, keyListText(keys))
+		joinKeysForMessage(pathKeys), referencePath, joinKeysForMessage(keys))
 }
 
-func keyListText(keys []string) string {
+func joinKeysForMessage(keys []string) string {
 	if len(keys) == 0 {
 		return "none"
 	}
 	return strings.Join(keys, ", ")
 }
 
-func possibleKeyKinds(typ string) (number, truth bool) {
-	_, number = format.CommonType(typ, "double")
-	truth = typ == "bool"
-	return typ == "" || number && !truth, typ == "" || truth
+func keyKindsAllowedByType(typ string) (mayBeNumber, mayBeBool bool) {
+	_, mayBeNumber = format.CommonType(typ, "double")
+	mayBeBool = typ == "bool"
+	return typ == "" || mayBeNumber && !mayBeBool, typ == "" || mayBeBool
 }
 
 // newPartition makes the column of one key from its text in every file. It is numeric if every value that is not null
 // is a plain decimal number, and boolean if every such value is true or false, unless a table gives it another type.
 func newPartition(key string, texts []string, typ string) Partition {
 	p := Partition{Key: key, Typ: typ}
-	number, truth := possibleKeyKinds(typ)
+	number, truth := keyKindsAllowedByType(typ)
 	var known int
 	err := fmt.Errorf("it is %s", typ)
 	if number {
@@ -88,7 +87,7 @@ func newPartition(key string, texts []string, typ string) Partition {
 	return p
 }
 
-func parseKeyValues(texts []string, parse func(string) (float64, error)) (values []float64, known int, err error) {
+func parseKeyValues(texts []string, parse func(string) (float64, error)) (values []float64, nonNullCount int, err error) {
 	values = make([]float64, len(texts))
 	for i, text := range texts {
 		if text == listing.HiveNull {
@@ -98,9 +97,9 @@ func parseKeyValues(texts []string, parse func(string) (float64, error)) (values
 		if values[i], err = parse(text); err != nil {
 			return nil, 0, err
 		}
-		known++
+		nonNullCount++
 	}
-	return values, known, nil
+	return values, nonNullCount, nil
 }
 
 // ParseBoolNumber returns 1 for true and 0 for false, in any case.
@@ -114,8 +113,7 @@ func ParseBoolNumber(s string) (float64, error) {
 	return 0, fmt.Errorf("%q is not a boolean", s)
 }
 
-// ParseDecimal parses finite decimals only. ParseFloat alone would also accept "inf", "nan" and hexadecimal numbers,
-// which are texts in folder names.
+// ParseDecimal parses finite decimals only. In folder names, "inf", "nan" and hexadecimal numbers are texts.
 func ParseDecimal(s string) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(x, 0) || strings.Trim(s, "0123456789+-.eE") != "" {
@@ -133,15 +131,15 @@ type keyColumnCheck struct {
 	memory    int64
 }
 
-func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
+func (c *keyColumnCheck) compareAllGroupsWithKey(ctx context.Context) error {
 	l := c.file.Leaves()[c.leaf]
 	if l.NoClass != "" {
-		return c.errColumnDiffers(-1, -1, "the column of this name holds "+l.NoClass)
+		return c.errDiffersFromKey(-1, -1, "the column of this name holds "+l.NoClass)
 	}
 	start := int64(0)
 	for g, rows := range c.file.GroupRows() {
-		if rows > 0 && !c.isEqualByStatistics(g, l) {
-			if err := c.compareRows(ctx, g, rows, start, l); err != nil {
+		if rows > 0 && !c.statisticsProveEqualToKey(g, l) {
+			if err := c.compareGroupRowsWithKey(ctx, g, rows, start, l); err != nil {
 				return err
 			}
 		}
@@ -150,23 +148,23 @@ func (c *keyColumnCheck) compareGroups(ctx context.Context) error {
 	return nil
 }
 
-func (c *keyColumnCheck) isEqualByStatistics(g int, l format.Leaf) bool {
+func (c *keyColumnCheck) statisticsProveEqualToKey(group int, leaf format.Leaf) bool {
 	bounded, ok := c.file.(format.Bounded)
 	if !ok {
 		return false
 	}
-	b := bounded.Bounds(g, c.leaf)
+	b := bounded.Bounds(group, c.leaf)
 	switch {
 	case c.isNull():
 		return b.Nulls == b.Rows
-	case b.Nulls != 0 || !b.Min.Known || !b.Max.Known || l.MaybeNaN:
+	case b.Nulls != 0 || !b.Min.Known || !b.Max.Known || leaf.MaybeNaN:
 		return false
 	case b.Min.Text != nil:
-		return bytes.Equal(b.Min.Text, b.Max.Text) && equalsKey(l, b.Min.Text, c.want)
-	case leafKind(l).Class == where.Truth:
-		return b.Min.Number == b.Max.Number && equalsKey(l, strconv.AppendBool(nil, b.Min.Number == 1), c.want)
-	case leafKind(l).IsNumeric() && math.Abs(b.Min.Number) < 1<<53:
-		return b.Min.Number == b.Max.Number && equalsKey(l, strconv.AppendFloat(nil, b.Min.Number, 'f', -1, 64), c.want)
+		return bytes.Equal(b.Min.Text, b.Max.Text) && equalsKey(leaf, b.Min.Text, c.want)
+	case comparisonKindOfLeaf(leaf).Class == where.Truth:
+		return b.Min.Number == b.Max.Number && equalsKey(leaf, strconv.AppendBool(nil, b.Min.Number == 1), c.want)
+	case comparisonKindOfLeaf(leaf).IsNumeric() && math.Abs(b.Min.Number) < 1<<53:
+		return b.Min.Number == b.Max.Number && equalsKey(leaf, strconv.AppendFloat(nil, b.Min.Number, 'f', -1, 64), c.want)
 	}
 	return false
 }
@@ -174,7 +172,7 @@ func (c *keyColumnCheck) isEqualByStatistics(g int, l format.Leaf) bool {
 // isNull reports whether the key is null, or empty, which Hive writes as null.
 func (c *keyColumnCheck) isNull() bool { return c.want == listing.HiveNull || c.want == "" }
 
-func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int64, l format.Leaf) error {
+func (c *keyColumnCheck) compareGroupRowsWithKey(ctx context.Context, g int, rows, start int64, l format.Leaf) error {
 	if l.TextScratch > c.memory {
 		return &stream.MemoryError{What: "comparing a column with its partition key", Need: l.TextScratch, Limit: c.memory, AtLeast: true}
 	}
@@ -190,9 +188,9 @@ func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int
 			switch {
 			case id == last:
 			case id < 0 && !c.isNull():
-				return c.errColumnDiffers(g, row, "the column of this name is null")
+				return c.errDiffersFromKey(g, row, "the column of this name is null")
 			case id >= 0 && (c.isNull() && len(values.Value(int(id))) > 0 || !c.isNull() && !equalsKey(l, values.Value(int(id)), c.want)):
-				return c.errColumnDiffers(g, row, fmt.Sprintf("the column of this name has %.80q", values.Value(int(id))))
+				return c.errDiffersFromKey(g, row, fmt.Sprintf("the column of this name has %.80q", values.Value(int(id))))
 			}
 			last = id
 			row++
@@ -201,12 +199,12 @@ func (c *keyColumnCheck) compareRows(ctx context.Context, g int, rows, start int
 	})
 }
 
-func (c *keyColumnCheck) errColumnDiffers(group int, row int64, what string) error {
+func (c *keyColumnCheck) errDiffersFromKey(group int, row int64, difference string) error {
 	value := strconv.Quote(c.want)
 	if c.want == listing.HiveNull {
 		value = "null"
 	}
-	e := stream.Dataf(c.path, "the partition key in the path is %s, and %s", value, what)
+	e := stream.Dataf(c.path, "the partition key in the path is %s, and %s", value, difference)
 	e.RowGroup, e.Row, e.Column = group, row, c.key
 	e.Remedy = stream.Textf("write the file without the column, or rename the key's folders; {exclude} %s leaves out both", c.key)
 	return e
@@ -218,7 +216,7 @@ func equalsKey(l format.Leaf, value []byte, key string) bool {
 	if string(value) == key {
 		return true
 	}
-	switch kind := leafKind(l); kind.Class {
+	switch kind := comparisonKindOfLeaf(l); kind.Class {
 	case where.Float:
 		x, err1 := strconv.ParseFloat(string(value), kind.Bits)
 		y, err2 := strconv.ParseFloat(key, kind.Bits)

@@ -20,7 +20,7 @@ import (
 // column is used for the indices.
 const MaxSparseFeatures = 1 << 24
 
-// EachIndexBatch calls f for batches of rows of the leaf with the indices of sparse rows.
+// EachIndexBatch calls f for batches of sparse rows, whose entries have their indices in the leaf `indices`.
 func (c *Catalog) EachIndexBatch(ctx context.Context, indices int, opt settings.Options, f func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error) error {
 	const rowsAtOnce = 8192
 	var rows format.Lists
@@ -59,8 +59,7 @@ func (c *Catalog) EachIndexBatch(ctx context.Context, indices int, opt settings.
 	return nil
 }
 
-// MapKeys contains the keys of a map of texts to numbers, in the order of their bytes. They are the features of its
-// sparse rows.
+// MapKeys contains the keys of a map of texts to numbers, in byte order: the features of its sparse rows.
 type MapKeys struct {
 	Names  []string
 	number map[string]int32
@@ -75,9 +74,9 @@ type KeyCache struct {
 // keyBytes is the memory of a key without its text, including its entries in two Go maps while keys are counted.
 const keyBytes = 120
 
-// DecodeKeyNumbers decodes the keys of a map as the numbers of features.
+// DecodeKeyNumbers decodes rows [from, to) of a map leaf to dst: each key becomes its index in Names.
 func (k *MapKeys) DecodeKeyNumbers(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
-	return decodeKeys(ctx, g, leaf, from, to, dst, func(key []byte) float64 {
+	return decodeKeysAsNumbers(ctx, g, leaf, from, to, dst, func(key []byte) float64 {
 		if n, ok := k.number[string(key)]; ok { // this conversion allocates no string
 			return float64(n)
 		}
@@ -85,7 +84,7 @@ func (k *MapKeys) DecodeKeyNumbers(ctx context.Context, g format.Group, leaf int
 	})
 }
 
-func decodeKeys(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists, number func(key []byte) float64) error {
+func decodeKeysAsNumbers(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists, number func(key []byte) float64) error {
 	keyed, ok := g.(format.TextKeyed)
 	if !ok {
 		return errors.New("the keys of such a map cannot be read as text")
@@ -93,7 +92,7 @@ func decodeKeys(ctx context.Context, g format.Group, leaf int, from, to int64, d
 	return keyed.DecodeTextKeys(ctx, leaf, from, to, number, dst)
 }
 
-// FeatureNames yields the names of the features of a map.
+// FeatureNames yields the number and the name of the feature that each key of a map becomes.
 func (k *MapKeys) FeatureNames(mapName string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for i, key := range k.Names {
@@ -131,7 +130,7 @@ func (c *Catalog) NumberKeys(ctx context.Context, leaf int, opt settings.Options
 		return nil
 	}
 	err := c.EachIndexBatch(ctx, leaf, opt, func(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
-		if err := decodeKeys(ctx, g, leaf, from, to, dst, number); err != nil {
+		if err := decodeKeysAsNumbers(ctx, g, leaf, from, to, dst, number); err != nil {
 			return err
 		}
 		return tooMany()

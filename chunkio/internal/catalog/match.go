@@ -40,14 +40,14 @@ func (b *catalogBuilder) defineColumns(path string, f *File, leaves []format.Lea
 	}
 	if len(b.Files) > 0 && !slices.Equal(keys, b.keys) {
 		for i := range b.Files {
-			b.Warnings = append(b.Warnings, stream.Textf("passed over a file without rows: %v", errKeysDiffer(b.FileName(i), path, b.keys, keys)))
+			b.Warnings = append(b.Warnings, stream.Textf("passed over a file without rows: %v", errPartitionKeysDiffer(b.FileName(i), path, b.keys, keys)))
 		}
 		b.Files, b.leafCounts, b.List = nil, nil, b.List.EmptyCopy()
 	}
 	for i := range b.Files {
 		empty, order := &b.Files[i], slices.Repeat([]int32{-1}, len(columns))
 		for name, was := range b.index {
-			if at, ok := index[name]; ok && mayBeOneColumn(columns[at], b.Leaves[was]) {
+			if at, ok := index[name]; ok && canLeavesBeOneColumn(columns[at], b.Leaves[was]) {
 				order[at] = int32(empty.LeafIndex(was))
 			}
 		}
@@ -65,7 +65,7 @@ func (b *catalogBuilder) matchFile(path string, f *File, leaves []format.Leaf, n
 	if f.CountRows() == 0 {
 		order := slices.Repeat([]int32{-1}, len(b.Leaves))
 		for i, l := range leaves {
-			if at, ok := b.index[names[i]]; ok && mayBeOneColumn(l, b.Leaves[at]) {
+			if at, ok := b.index[names[i]]; ok && canLeavesBeOneColumn(l, b.Leaves[at]) {
 				order[at] = int32(i)
 			}
 		}
@@ -122,9 +122,9 @@ func (b *catalogBuilder) skipGuessedFile(path string, err error) {
 	b.Warnings = append(b.Warnings, stream.Textf("passed over %s, whose lines look like data: %v; if it is data, read it by itself", path, err))
 }
 
-func mayBeOneColumn(l, d format.Leaf) bool {
-	_, ok := format.CommonType(l.Type, d.Type)
-	return ok || canMixTypes(l, d) || naming.HaveSharedName(l, d)
+func canLeavesBeOneColumn(inFile, inDataset format.Leaf) bool {
+	_, ok := format.CommonType(inFile.Type, inDataset.Type)
+	return ok || canMixTypes(inFile, inDataset) || naming.HaveSharedName(inFile, inDataset)
 }
 
 // matchLeaves finds every leaf of the dataset in a further file, by name. order contains the index in the file of each
@@ -150,9 +150,9 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 			if names[i].Nth > 0 {
 				message = "%s has fewer columns of this name"
 			}
-			return nil, nil, withUnionRemedy(ErrMismatch(path, l.Name, message, reference))
+			return nil, nil, addUnionOptionRemedy(ErrMismatch(path, l.Name, message, reference))
 		}
-		if !mayBeOneColumn(l, b.Leaves[at]) {
+		if !canLeavesBeOneColumn(l, b.Leaves[at]) {
 			e := ErrMismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, b.Leaves[at].Type, reference)
 			e.Remedy = stream.Textf("numbers of any width are one column, and other types only with themselves: write the files with one type")
 			return nil, nil, e
@@ -166,7 +166,7 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 			if naming.HaveSharedName(b.Leaves[at]) {
 				message = "this file has fewer columns of this name than %s"
 			}
-			return nil, nil, withUnionRemedy(ErrMismatch(path, b.Leaves[at].Name, message, reference))
+			return nil, nil, addUnionOptionRemedy(ErrMismatch(path, b.Leaves[at].Name, message, reference))
 		}
 	}
 	if sameOrder {
@@ -175,7 +175,7 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 	return b.internOrder(order), added, nil
 }
 
-func withUnionRemedy(e *stream.DataError) *stream.DataError {
+func addUnionOptionRemedy(e *stream.DataError) *stream.DataError {
 	e.Remedy = stream.Textf("all files of an input must have the same columns; with {union-by-name} a column is null where a file lacks it")
 	return e
 }
@@ -186,11 +186,11 @@ func (b *catalogBuilder) addLeaf(path string, l format.Leaf, name naming.LeafNam
 	if l.Refused {
 		b.FirstRefusal[at] = path
 	}
-	l.Nulls = sumNulls(l.Nulls, b.Rows)
+	l.Nulls = sumNullCounts(l.Nulls, b.Rows)
 	b.Leaves = append(b.Leaves, l)
 }
 
-func (b *catalogBuilder) padColumnOrders() {
+func (b *catalogBuilder) padOrdersForLaterLeaves() {
 	for i := range b.Files {
 		f, n := &b.Files[i], b.leafCounts[i]
 		if n == len(b.Leaves) {
@@ -237,7 +237,7 @@ func (c *Catalog) DecideUnionGroups(ctx context.Context, memory int64) error {
 	return nil
 }
 
-// ErrMismatch returns the error for a column that differs from the same column of earlier files.
+// ErrMismatch returns the error for a column of the file at path that differs from the same column of earlier files.
 func ErrMismatch(path, column, format string, args ...any) *stream.DataError {
 	e := stream.Dataf(path, format, args...)
 	e.Column = column
@@ -265,7 +265,7 @@ func canMixTypes(a, b format.Leaf) bool {
 	return never(a) && never(b)
 }
 
-// mixedType is the type of a column whose types in different files do not agree.
+// mixedType is the Leaf.Type of a column whose types in different files do not agree.
 const mixedType = "mixed"
 
 // mergeTypes merges the type of l, a leaf of a further file, into d, a leaf of the dataset. matchLeaves has checked
@@ -285,21 +285,21 @@ func mergeTypes(path string, d, l *format.Leaf) {
 	d.Type = typ
 }
 
-func mergeTimeUnits(path string, d, l *format.Leaf) {
-	if d.UTC != l.UTC && d.NoClass == "" {
-		d.NoClass = fmt.Sprintf("its times are in UTC in %s and not in files before it, or the other way round", path)
-		d.Why = d.NoClass
+func mergeTimeUnits(path string, merged, fromFile *format.Leaf) {
+	if merged.UTC != fromFile.UTC && merged.NoClass == "" {
+		merged.NoClass = fmt.Sprintf("its times are in UTC in %s and not in files before it, or the other way round", path)
+		merged.Why = merged.NoClass
 	}
-	if d.PerSecond != l.PerSecond {
-		d.PerSecond = 0
+	if merged.PerSecond != fromFile.PerSecond {
+		merged.PerSecond = 0
 	}
 }
 
-func (b *catalogBuilder) mergeLeaves(path string, f *File, leaves []format.Leaf, before int) {
-	for at := range before {
+func (b *catalogBuilder) mergeMetadataOfKnownLeaves(path string, f *File, leaves []format.Leaf, knownLeaves int) {
+	for at := range knownLeaves {
 		d, here := &b.Leaves[at], f.LeafIndex(at)
 		if here < 0 {
-			d.Nulls = sumNulls(d.Nulls, f.CountRows())
+			d.Nulls = sumNullCounts(d.Nulls, f.CountRows())
 			b.HasMixedTypes = true
 			continue
 		}
@@ -334,7 +334,7 @@ func (b *catalogBuilder) mergeLeaves(path string, f *File, leaves []format.Leaf,
 			d.NoEntries = fmt.Sprintf("the values are %s in %s but %s in files before it", l.Entries, path, d.Entries)
 			d.Entries = ""
 		}
-		d.Nulls = sumNulls(d.Nulls, l.Nulls)
+		d.Nulls = sumNullCounts(d.Nulls, l.Nulls)
 		d.MaybeNaN, d.Index = d.MaybeNaN || l.MaybeNaN, d.Index || l.Index
 		d.Scratch, d.TextScratch = max(d.Scratch, l.Scratch), max(d.TextScratch, l.TextScratch)
 		d.Packed, d.PerRow = max(d.Packed, l.Packed), max(d.PerRow, l.PerRow)
@@ -344,15 +344,14 @@ func (b *catalogBuilder) mergeLeaves(path string, f *File, leaves []format.Leaf,
 	}
 }
 
-func sumNulls(a, b int64) int64 {
-	if a < 0 || b < 0 {
+func sumNullCounts(known, b int64) int64 {
+	if known < 0 || b < 0 {
 		return -1
 	}
-	return a + b
+	return known + b
 }
 
-// TypesAgree implements chunkio.TypesAgree: it returns the common type of a column that has the types a and b in two
-// files, or in two statistics.
+// TypesAgree implements chunkio.TypesAgree: it returns the common type of a column with the types a and b in two files.
 func TypesAgree(a, b string) (typ string, ok bool) { return format.CommonType(a, b) }
 
 // dropKeyColumns marks the columns of a file that have the name of a partition key with NoColumn: some writers store a
@@ -375,7 +374,7 @@ func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened
 		if !needed {
 			continue
 		}
-		if err := (&keyColumnCheck{path: path, file: opened, leaf: i, key: keys[k], want: values[k], memory: memory}).compareGroups(ctx); err != nil {
+		if err := (&keyColumnCheck{path: path, file: opened, leaf: i, key: keys[k], want: values[k], memory: memory}).compareAllGroupsWithKey(ctx); err != nil {
 			return err
 		}
 	}

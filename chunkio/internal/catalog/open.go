@@ -144,8 +144,7 @@ func countParallelFooters(a *opening.Access, lastBytes, memory int64) int64 {
 	return max(min(memory/2/(lastBytes+lastBytes/2), int64(a.Options.Threads)), 1)
 }
 
-// OpenStdin makes the catalog of standard input. If standard input is a stream that is read once, it returns the stream
-// in once instead.
+// OpenStdin makes the catalog of standard input. A stream that is read once is returned in once instead.
 func OpenStdin(ctx context.Context, a *opening.Access, in io.Reader, list *listing.List, f *Filter, opt Options) (c *Catalog, once io.Reader, err error) {
 	if err := a.Options.Texts.Check(); err != nil {
 		return nil, nil, err

@@ -20,7 +20,7 @@ type PlanInfo struct {
 	FirstFileStart int64        // global position of the first row of the catalog's first file
 }
 
-// Part returns the plan and the shard of the catalog, or nil if it has none.
+// Part identifies the plan file and the shard from which the catalog comes. It is nil if there is no plan.
 func (c *Catalog) Part() *stream.Part {
 	f := c.Plan
 	if f == nil || f.Shard.Of == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// numberRange contains bounds of the numbers of a leaf except NaN, from the statistics of row groups.
+// numberRange is the range of the numbers of a leaf, except NaN, according to the statistics of its row groups.
 type numberRange struct {
 	Low, High             float64
 	HasBounds, HasUnknown bool // at least one row group has known bounds; at least one has unknown bounds
@@ -29,7 +29,7 @@ func (b *catalogBuilder) addNumberRanges(opened format.File, f *File) {
 			if here < 0 || rows == 0 || s.HasUnknown {
 				continue
 			}
-			if !ok || !leafKind(b.Leaves[at]).IsNumeric() && b.Leaves[at].Type != "bool" {
+			if !ok || !comparisonKindOfLeaf(b.Leaves[at]).IsNumeric() && b.Leaves[at].Type != "bool" {
 				s.HasUnknown = true
 				continue
 			}

@@ -89,13 +89,13 @@ func (h *maxHeap) Pop() any {
 	return x
 }
 
-// sampleMemo keeps the samples of matching rows by seed and size, because finding a sample may need a pass over the
-// condition's columns.
+// sampleMemo keeps the samplers of matching rows, because finding one may need a pass over the condition's columns.
 type sampleMemo struct {
 	mutex    sync.Mutex
 	samplers map[sampleKey]Sampler
 }
 
+// sampleKey is the key of a sampler in a sampleMemo: the seed of the sample and its number of rows.
 type sampleKey struct {
 	seed uint64
 	n    int64

@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/naming"
 )
 
-// addAbsentColumns adds the columns of a table's schema that are in no file. They are null in all rows. Columns within
-// structs are not added.
+// addAbsentColumns adds the columns of a table's schema that are in no file. They are always null. It adds no fields of
+// structs.
 func (b *catalogBuilder) addAbsentColumns() {
 	if !b.union || b.List.Schema == nil {
 		return
@@ -37,7 +37,7 @@ func (b *catalogBuilder) orderByTable() {
 	if schema == nil || b.Filter != nil && !b.union {
 		return
 	}
-	place := func(leaf int) int { return schema.ColumnIndex(topLevelName(b.Leaves[leaf])) }
+	place := func(leaf int) int { return schema.ColumnIndex(topLevelNameOfLeaf(b.Leaves[leaf])) }
 	order := make([]int, len(b.Leaves))
 	for i := range order {
 		order[i] = i
@@ -52,7 +52,7 @@ func (b *catalogBuilder) orderByTable() {
 	}
 	for i := range b.Files {
 		f := &b.Files[i]
-		f.Order = b.internOrder(valuesInOrder(order, func(leaf int) int32 { return int32(f.LeafIndex(leaf)) }))
+		f.Order = b.internOrder(valuesAtIndices(order, func(leaf int) int32 { return int32(f.LeafIndex(leaf)) }))
 	}
 	refusing := make(map[int]string, len(b.FirstRefusal))
 	for at, leaf := range order {
@@ -62,26 +62,26 @@ func (b *catalogBuilder) orderByTable() {
 	}
 	b.FirstRefusal = refusing
 	if spreads := b.Spreads; spreads != nil {
-		b.Spreads = valuesInOrder(order, func(leaf int) numberRange {
+		b.Spreads = valuesAtIndices(order, func(leaf int) numberRange {
 			if leaf < len(spreads) {
 				return spreads[leaf]
 			}
 			return numberRange{}
 		})
 	}
-	b.Leaves = valuesInOrder(order, func(leaf int) format.Leaf { return b.Leaves[leaf] })
+	b.Leaves = valuesAtIndices(order, func(leaf int) format.Leaf { return b.Leaves[leaf] })
 }
 
-func topLevelName(l format.Leaf) string {
+func topLevelNameOfLeaf(l format.Leaf) string {
 	if len(l.Path) > 0 {
 		return l.Path[0]
 	}
 	return l.Name
 }
 
-func valuesInOrder[T any](order []int, value func(int) T) []T {
-	values := make([]T, len(order))
-	for i, item := range order {
+func valuesAtIndices[T any](indices []int, value func(int) T) []T {
+	values := make([]T, len(indices))
+	for i, item := range indices {
 		values[i] = value(item)
 	}
 	return values

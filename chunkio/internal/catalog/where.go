@@ -25,7 +25,7 @@ type Filter struct {
 	samples   sampleMemo
 }
 
-// FilterColumn is a column that the condition compares.
+// FilterColumn is a column that the condition of a Filter compares.
 type FilterColumn struct {
 	Name    string
 	Kind    where.Kind
@@ -34,7 +34,7 @@ type FilterColumn struct {
 	utc     bool // its times are in UTC
 }
 
-// NewFilter parses a condition. The result is nil if there is no condition.
+// NewFilter parses a condition on rows. The result is nil if the text is empty.
 func NewFilter(text string) (*Filter, error) {
 	if text == "" {
 		return nil, nil
@@ -127,7 +127,7 @@ func (k *keyValues) addValue(value string) {
 	}
 }
 
-func (k *keyValues) keyKind() where.Kind {
+func (k *keyValues) comparisonKindOfKey() where.Kind {
 	switch {
 	case k.hasValue && k.allNumbers:
 		return where.Kind{Class: where.KeyNumber}
@@ -154,14 +154,14 @@ func (f *Filter) scanKeyValues(list *listing.List) ([]*keyValues, error) {
 			}
 			at := slices.IndexFunc(seen, func(s *keyValues) bool { return s.key == key })
 			if at < 0 {
-				numbers, truths := possibleKeyKinds(list.KeyType(key))
+				numbers, truths := keyKindsAllowedByType(list.KeyType(key))
 				at, seen = len(seen), append(seen, &keyValues{key: key, allNumbers: numbers, allBools: truths})
 			}
 			seen[at].addValue(values[k])
 		}
 	}
 	for _, k := range seen {
-		f.Keys[k.key] = k.keyKind()
+		f.Keys[k.key] = k.comparisonKindOfKey()
 	}
 	return seen, nil
 }
@@ -216,9 +216,9 @@ func (f *Filter) groupOutcomes(list *listing.List, i int, e storage.Entry, opene
 			continue // the column is null in all rows
 		}
 		here := leaves[leafInFile(c.Leaf)]
-		kind := leafKind(here)
+		kind := comparisonKindOfLeaf(here)
 		if c.Kind.Class == where.Lists {
-			kind = listKind(here)
+			kind = comparisonKindOfList(here)
 		}
 		if kind.Type != c.Kind.Type && !kind.ComparesLike(c.Kind) {
 			err := ErrMismatch(place.DisplayName(e.Path), c.Name, "it is %v here and %v in %s, and the condition of {where} compares values of one type", kind, c.Kind, f.firstPath)
@@ -240,7 +240,7 @@ func (f *Filter) groupOutcomes(list *listing.List, i int, e storage.Entry, opene
 	return outcomes, nil
 }
 
-// AddGroupStatistics decides the parts of the condition that the statistics of a row group decide.
+// AddGroupStatistics narrows the state of the condition by the statistics of a row group.
 func (f *Filter) AddGroupStatistics(state where.State, opened format.File, group int, leafInFile func(leaf int) int) where.State {
 	bounded, ok := opened.(format.Bounded)
 	for _, c := range f.Columns {

@@ -12,8 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func findFilterColumn(name string, leaves []format.Leaf, keys []string) (FilterColumn, error) {
-	names := slices.Clone(keys)
+func findFilterColumn(name string, leaves []format.Leaf, partitionKeys []string) (FilterColumn, error) {
+	names := slices.Clone(partitionKeys)
 	for i, l := range leaves {
 		var element int
 		list := l.Name
@@ -27,22 +27,22 @@ func findFilterColumn(name string, leaves []format.Leaf, keys []string) (FilterC
 				return FilterColumn{}, naming.ErrAmbiguous("where", name)
 			}
 			if l.Name == name && l.List {
-				return FilterColumn{Name: name, Kind: listKind(l), Leaf: i, Element: -1}, nil
+				return FilterColumn{Name: name, Kind: comparisonKindOfList(l), Leaf: i, Element: -1}, nil
 			}
-			return FilterColumn{Name: name, Kind: leafKind(l), Leaf: i, Element: element, utc: l.UTC}, nil
+			return FilterColumn{Name: name, Kind: comparisonKindOfLeaf(l), Leaf: i, Element: element, utc: l.UTC}, nil
 		}
 		names = append(names, l.Name)
 	}
 	hint := suggest.DidYouMean(name, names)
-	if hint == "" && len(keys) > 0 {
-		hint = "; the keys of its partitions are " + strings.Join(keys, ", ")
+	if hint == "" && len(partitionKeys) > 0 {
+		hint = "; the keys of its partitions are " + strings.Join(partitionKeys, ", ")
 	}
 	return FilterColumn{}, stream.Usagef("{where}: no column is named %s%s", name, hint)
 }
 
-func leafKind(l format.Leaf) where.Kind {
-	k := where.Kind{Type: l.Type}
-	typ := strings.TrimSuffix(strings.TrimPrefix(l.Type, "list<"), ">")
+func comparisonKindOfLeaf(leaf format.Leaf) where.Kind {
+	k := where.Kind{Type: leaf.Type}
+	typ := strings.TrimSuffix(strings.TrimPrefix(leaf.Type, "list<"), ">")
 	switch typ {
 	case "bool":
 		k.Class = where.Truth
@@ -55,7 +55,7 @@ func leafKind(l format.Leaf) where.Kind {
 	case "date":
 		k.Class = where.Date
 	case "timestamp", "int96":
-		k.Class, k.UTC = where.Timestamp, l.UTC
+		k.Class, k.UTC = where.Timestamp, leaf.UTC
 	case "time":
 		k.Class = where.Clock
 	default:
@@ -69,18 +69,18 @@ func leafKind(l format.Leaf) where.Kind {
 		}
 	}
 	switch {
-	case k.Class != where.Other && !k.IsNumeric() && (l.List || l.NoClass != ""):
+	case k.Class != where.Other && !k.IsNumeric() && (leaf.List || leaf.NoClass != ""):
 		k.Class = where.Other
-	case k.IsNumeric() && l.Why != "" && !l.Refused && !l.List:
+	case k.IsNumeric() && leaf.Why != "" && !leaf.Refused && !leaf.List:
 		k.Class = where.Other
 	}
 	return k
 }
 
-func listKind(l format.Leaf) where.Kind {
-	k := leafKind(l)
+func comparisonKindOfList(leaf format.Leaf) where.Kind {
+	k := comparisonKindOfLeaf(leaf)
 	if !k.IsNumeric() {
 		return k
 	}
-	return where.Kind{Type: l.Type, Class: where.Lists}
+	return where.Kind{Type: leaf.Type, Class: where.Lists}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 )
 
-// ArrowCase is an Arrow type with the Parquet type it must become, one value appended
-// for i, and that value as formattest.Dump has it.
+// ArrowCase is a test of one Arrow type: the Parquet type that it must become, a function that appends a value chosen
+// by i to a builder, and the text that formattest.Dump must show for this value.
 type ArrowCase struct {
 	Name     string
 	Typ      arrow.DataType
@@ -30,7 +30,7 @@ type ArrowCase struct {
 	Text     func(i int) string
 }
 
-// ArrowCases lists a case for every type.
+// ArrowCases returns a test case for every Arrow type that can be converted to Parquet.
 func ArrowCases() []ArrowCase {
 	none := schema.NoLogicalType{}
 	number := func(i int) string { return fmt.Sprint(i) }
@@ -95,7 +95,7 @@ func ArrowCases() []ArrowCase {
 	}
 }
 
-// MustJSON makes an array from JSON.
+// MustJSON makes an Arrow array of the type typ from a JSON array, and fails the test if it cannot.
 func MustJSON(t *testing.T, typ arrow.DataType, text string) arrow.Array {
 	t.Helper()
 	a, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader(text))
@@ -103,8 +103,7 @@ func MustJSON(t *testing.T, typ arrow.DataType, text string) arrow.Array {
 	return a
 }
 
-// ArrowBytes writes the scalars of a table as an Arrow stream, or file, of batches
-// of the given height.
+// ArrowBytes encodes the scalar columns of a table as an Arrow file or stream, in batches of `batch` rows.
 func ArrowBytes(t *testing.T, tab *FakeTable, batch int, asFile bool) []byte {
 	t.Helper()
 	var fields []arrow.Field

@@ -23,7 +23,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// FakeTable is planted data: scalar and list columns of the same rows.
+// FakeTable is a table that a test makes up and keeps in memory. FakeFile and FakeDisk present it as input files.
 type FakeTable struct {
 	Leaves []format.Leaf
 	Scalar map[string][]float64
@@ -45,7 +45,7 @@ func (t *FakeTable) AddScalar(name string, x []float64) *FakeTable {
 	return t
 }
 
-// AddList adds lists of constant width, or of any lengths for width 0.
+// AddList adds a column of lists. All lists have width elements; if width is 0, their lengths may differ.
 func (t *FakeTable) AddList(name string, width int, x [][]float64) *FakeTable {
 	l := format.Leaf{Name: name, Type: "list<double>", Width: width, List: true, Nulls: -1, MaybeNaN: true, Scratch: 1000}
 	if width == 0 {
@@ -56,21 +56,21 @@ func (t *FakeTable) AddList(name string, width int, x [][]float64) *FakeTable {
 	return t
 }
 
-// AddMap adds a column of maps.
+// AddMap adds a column of maps from numbers to numbers.
 func (t *FakeTable) AddMap(name string, keys, values [][]float64) *FakeTable {
 	t.Leaves = append(t.Leaves, format.Leaf{Name: name, Type: "map", Why: "maps", Nulls: -1, MaybeNaN: true, Scratch: 1000, Entries: "double"})
 	t.keys[name], t.List[name] = keys, values
 	return t
 }
 
-// AddText adds a column of texts.
+// AddText adds a column of type string, without values: it is not a feature.
 func (t *FakeTable) AddText(name string) *FakeTable {
 	t.Leaves = append(t.Leaves, format.Leaf{Name: name, Type: "string", Why: "text"})
 	return t
 }
 
-// FakeFile is rows [from, from+Σgroups) of a table as an input file whose leaves
-// stand in the given order.
+// FakeFile is a format.File with consecutive rows of a FakeTable, from row From on, in row groups of the heights
+// Groups. Its leaves are in the given Order.
 type FakeFile struct {
 	Table  *FakeTable
 	From   int64
@@ -84,7 +84,7 @@ type FakeFile struct {
 	file   int
 }
 
-// Bounds implements format.Bounded.
+// Bounds implements format.Bounded: it returns the bounds that the function Stats gives for leaf l in group g.
 func (f *FakeFile) Bounds(g, l int) format.Bounds {
 	if f.Stats == nil {
 		return format.Bounds{Rows: f.Groups[g], Nulls: -1}
@@ -92,16 +92,16 @@ func (f *FakeFile) Bounds(g, l int) format.Bounds {
 	return f.Stats(g, f.Order[l].Name)
 }
 
-// Leaves implements format.File.
+// Leaves implements format.File: it returns the leaf columns of the schema.
 func (f *FakeFile) Leaves() []format.Leaf { return f.Order }
 
-// GroupRows implements format.File.
+// GroupRows implements format.File: it returns the number of rows of each group.
 func (f *FakeFile) GroupRows() []int64 { return f.Groups }
 
-// HeldBytes implements format.File.
+// HeldBytes implements format.File: it returns the memory of the open file, mainly of its footer.
 func (f *FakeFile) HeldBytes() int64 { return 5000 + f.Held }
 
-// FooterDigest implements format.File.
+// FooterDigest implements format.File: it returns a digest by which a later opening notices a changed file.
 func (f *FakeFile) FooterDigest() uint64 { return f.Digest }
 
 // Close implements format.File.
@@ -110,7 +110,7 @@ func (f *FakeFile) Close() error {
 	return nil
 }
 
-// Open implements format.File.
+// Open implements format.File: it returns row group g, and counts it as open on the FakeDisk until it is closed.
 func (f *FakeFile) Open(_ context.Context, g int, leaves []int) (format.Group, error) {
 	f.disk.groups.Add(1)
 	f.disk.mutex.Lock()
@@ -138,7 +138,7 @@ func (g *fakeGroup) Close() {
 	g.f.disk.groups.Add(-1)
 }
 
-func (g *fakeGroup) begin(l int, from, to int64) (format.Leaf, error) {
+func (g *fakeGroup) beginDecoding(l int, from, to int64) (format.Leaf, error) {
 	if g.closed.Load() {
 		panic("decode of a closed row group")
 	}
@@ -163,7 +163,7 @@ func (g *fakeGroup) begin(l int, from, to int64) (format.Leaf, error) {
 }
 
 func (g *fakeGroup) Decode(_ context.Context, l int, from, to int64, dst [][]float64) error {
-	leaf, err := g.begin(l, from, to)
+	leaf, err := g.beginDecoding(l, from, to)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (g *fakeGroup) Decode(_ context.Context, l int, from, to int64, dst [][]flo
 }
 
 func (g *fakeGroup) DecodeTexts(_ context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
-	leaf, err := g.begin(l, from, to)
+	leaf, err := g.beginDecoding(l, from, to)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (g *fakeGroup) DecodeLists(_ context.Context, l int, from, to int64, dst *f
 }
 
 func (g *fakeGroup) decodeLists(lists map[string][][]float64, l int, from, to int64, dst *format.Lists) error {
-	leaf, err := g.begin(l, from, to)
+	leaf, err := g.beginDecoding(l, from, to)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (g *fakeGroup) DecodeKeys(_ context.Context, l int, from, to int64, dst *fo
 	return g.decodeLists(g.f.Table.keys, l, from, to, dst)
 }
 
-// FakeDisk holds planted files and counts the open ones.
+// FakeDisk is a set of FakeFiles by path. It counts the files and row groups that are open, and the decoding calls.
 type FakeDisk struct {
 	ByPath         map[string]*FakeFile
 	files, groups  atomic.Int32
@@ -245,7 +245,7 @@ func (in fakeInput) Name() string { return in.name }
 
 func (in fakeInput) Close() error { return nil }
 
-// OpenPaths is Open for files that are already listed.
+// OpenPaths opens the files at the paths as a Dataset, by an opener of the test, without expanding folders or globs.
 func OpenPaths(ctx context.Context, paths []string, open opening.Opener, opt settings.Options) (*dataset.Dataset, error) {
 	opt = settings.WithDefaults(opt)
 	f, err := catalog.NewFilter(opt.Where)
@@ -270,7 +270,7 @@ func OpenPaths(ctx context.Context, paths []string, open opening.Opener, opt set
 	return dataset.NewDataset(t), nil
 }
 
-// Open is an opening.Opener.
+// Open implements opening.Opener: it returns the FakeFile at the path of the entry e.
 func (d *FakeDisk) Open(_ context.Context, e storage.Entry, _ int64, meter *stream.Meter) (format.File, storage.Input, error) {
 	path := e.Path
 	f, ok := d.ByPath[path]
@@ -286,8 +286,8 @@ func (d *FakeDisk) Open(_ context.Context, e storage.Entry, _ int64, meter *stre
 	return f, fakeInput{bytes.NewReader([]byte("fake " + path)), path}, nil
 }
 
-// PlantTable stores a table as some files of some row groups each; further files have
-// their columns in another order.
+// PlantTable divides a table into FakeFiles with row groups of groupRows rows, and returns their disk and paths. All
+// files but the first have their columns in a random order.
 func PlantTable(t *FakeTable, files int, groupRows int64, seed uint64) (*FakeDisk, []string) {
 	disk := &FakeDisk{ByPath: map[string]*FakeFile{}, Touched: map[[2]int]bool{}}
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -308,7 +308,7 @@ func PlantTable(t *FakeTable, files int, groupRows int64, seed uint64) (*FakeDis
 	return disk, paths
 }
 
-// OpenDataset opens planted files.
+// OpenDataset opens FakeFiles of d as a Dataset, and fails the test on an error.
 func (d *FakeDisk) OpenDataset(t testing.TB, paths []string, opt settings.Options) *dataset.Dataset {
 	t.Helper()
 	ds, err := OpenPaths(context.Background(), paths, d.Open, opt)
@@ -316,7 +316,7 @@ func (d *FakeDisk) OpenDataset(t testing.TB, paths []string, opt settings.Option
 	return ds
 }
 
-// CheckClosed fails if anything is still open.
+// CheckClosed fails the test if a file or row group of d is still open.
 func (d *FakeDisk) CheckClosed(t testing.TB) {
 	t.Helper()
 	if f, g := d.files.Load(), d.groups.Load(); f != 0 || g != 0 {

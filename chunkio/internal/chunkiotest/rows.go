@@ -21,7 +21,7 @@ type Delivered struct {
 	Blocks    [][3]int64 // start, height, rows
 }
 
-// CollectRows runs a pass and checks the laws of a chunk on the way.
+// CollectRows returns the rows of a pass, and checks that chunks are consecutive, complete and not too high.
 func CollectRows(ds *dataset.Dataset, r stream.Range) (Delivered, error) {
 	cols := len(ds.Columns())
 	out := Delivered{Missing: make([]stream.MissingCount, cols)}
@@ -91,8 +91,8 @@ func DescribeDiff(got, want Delivered) string {
 	return ""
 }
 
-// RandomTable has scalars a0.., a list of three, a text and the given share of
-// missing entries of every kind.
+// RandomTable returns a table of random numbers: scalar columns a0, a1, …, lists of three numbers, and a column of
+// texts. The given share of the numbers is null, NaN or infinite.
 func RandomTable(rng *rand.Rand, rows, scalars int, share float64) *FakeTable {
 	value := func() float64 {
 		if rng.Float64() >= share {

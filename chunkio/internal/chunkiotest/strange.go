@@ -19,12 +19,14 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 )
 
-// LogicalField is the field of a SchemaElement that makes it one of logical type number id, in Thrift's compact protocol.
+// LogicalField returns the field of a SchemaElement that gives it the logical type with number id, in Thrift's compact
+// protocol. The bytes `of` are the encoded parameters of the type.
 func LogicalField(id byte, of ...byte) []byte {
 	return slices.Concat([]byte{12, 10 << 1, 12, id << 1}, of, []byte{0, 0})
 }
 
-// StrangeFile has numbers, a geometry of some coordinate system, alone and in a struct, and a variant.
+// StrangeFile writes a Parquet file with logical types that the Arrow library does not know, and returns its path: a
+// geometry with the coordinate system crs, a geography in a struct, and a variant.
 func StrangeFile(t *testing.T, crs ...byte) string {
 	t.Helper()
 	opt, req := pq.Repetitions.Optional, pq.Repetitions.Required
@@ -63,7 +65,7 @@ func StrangeFile(t *testing.T, crs ...byte) string {
 	return path
 }
 
-// TypesOf lists the columns of a file with their types and reasons.
+// TypesOf returns a text that lists the columns of a file with their types, and the reasons why they are not features.
 func TypesOf(t *testing.T, path string) string {
 	t.Helper()
 	ds, err := dataset.OpenInputs(t.Context(), []string{path}, settings.Options{})

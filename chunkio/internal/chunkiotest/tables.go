@@ -29,7 +29,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// CountTable has rows of a few entries in d columns, some rows and columns without any.
+// CountTable returns d columns w0, w1, … of the type typ. Most numbers, some rows and some columns are zero.
 func CountTable(rows, d, block int, typ string) *TableSource {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(d)))
 	s := &TableSource{Height: rows, Block: block}
@@ -57,14 +57,14 @@ func CountTable(rows, d, block int, typ string) *TableSource {
 	return s
 }
 
-// EndingContext is a context that ends as soon as it is asked for its error and over is true.
+// EndingContext is a context that ends as soon as its error is requested while the function over returns true.
 type EndingContext struct {
 	context.Context
 	over   func() bool
 	cancel context.CancelFunc
 }
 
-// NewEndingContext returns a context that ends once over is true.
+// NewEndingContext returns a context that ends once the function over returns true.
 func NewEndingContext(t *testing.T, over func() bool) *EndingContext {
 	ctx, cancel := context.WithCancel(t.Context())
 	return &EndingContext{ctx, over, cancel}
@@ -78,7 +78,7 @@ func (c *EndingContext) Err() error {
 	return c.Context.Err()
 }
 
-// AddLabel adds a column of labels.
+// AddLabel adds a column of texts with the values x, which can be classes.
 func (t *FakeTable) AddLabel(name string, x []string) *FakeTable {
 	t.Leaves = append(t.Leaves, format.Leaf{Name: name, Type: "string", Why: "text", Width: 0, Nulls: -1, Scratch: 1000})
 	if t.Text == nil {
@@ -88,7 +88,7 @@ func (t *FakeTable) AddLabel(name string, x []string) *FakeTable {
 	return t
 }
 
-// WriteTree makes files (empty) and links (name → target) in a folder and goes there.
+// WriteTree makes empty files, and links written as name → target, in a new folder, and changes to this folder.
 func WriteTree(t *testing.T, files ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -111,7 +111,7 @@ func PassError(ds *dataset.Dataset) error {
 	return err
 }
 
-// NormalTable has columns c00, c01, … of normal values, the same every time.
+// NormalTable returns a table with columns c00, c01, … of normal random numbers, the same in every run.
 func NormalTable(rows, columns int) *FakeTable {
 	t := NewTable(rows)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -143,7 +143,7 @@ func CollectFrom(t *testing.T, opt settings.Options, inputs ...string) (*dataset
 	return ds, got
 }
 
-// DecimalRows is a table of numbers that text holds exactly, row by row.
+// DecimalRows returns rows of numbers with few binary digits, whose decimal texts are therefore exact.
 func DecimalRows(rows, cols int) [][]float64 {
 	rng := rand.New(rand.NewPCG(7, 8))
 	x := make([][]float64, rows)
@@ -156,10 +156,10 @@ func DecimalRows(rows, cols int) [][]float64 {
 	return x
 }
 
-// ColumnOf is the name of a column in all formats: arrays have no others.
+// ColumnOf returns x[j], the name of column j in test files of any format: arrays have no other names.
 func ColumnOf(j int) string { return fmt.Sprintf("x[%d]", j) }
 
-// DelimitRows writes columns as delimited text.
+// DelimitRows returns rows as CSV with a header, with the given separator of fields and end of lines.
 func DelimitRows(x [][]float64, comma, end string) []byte {
 	var b bytes.Buffer
 	for j := range x[0] {
@@ -181,7 +181,8 @@ func DelimitRows(x [][]float64, comma, end string) []byte {
 	return b.Bytes()
 }
 
-// BlocksOf is all that a pass delivers: columns, and of every block its place and its bits.
+// BlocksOf returns the results of a pass over all rows as a string to be compared: the names of the columns, and the
+// position and the bits of every block.
 func BlocksOf(t *testing.T, inputs []string, opt settings.Options) string {
 	t.Helper()
 	ds, err := dataset.OpenInputs(t.Context(), inputs, opt)
@@ -203,7 +204,7 @@ func BlocksOf(t *testing.T, inputs []string, opt settings.Options) string {
 	return b.String()
 }
 
-// OpenReal opens data sets of the tests by name.
+// OpenReal opens the test data sets with these names, which are files of real data, as one Dataset.
 func OpenReal(t testing.TB, opt settings.Options, names ...string) *dataset.Dataset {
 	t.Helper()
 	var paths []string
@@ -215,7 +216,7 @@ func OpenReal(t testing.TB, opt settings.Options, names ...string) *dataset.Data
 	return ds
 }
 
-// TextRows is libsvm text of some rows, and the same as two lists.
+// TextRows returns random rows as libsvm text, and the same rows as labels and lists of indices and values.
 func TextRows(rng *rand.Rand, rows int) (text []byte, label []float64, indices, values [][]float64) {
 	var b bytes.Buffer
 	for range rows {
@@ -245,8 +246,8 @@ func ZipText(t *testing.T, text []byte) []byte {
 	return b.Bytes()
 }
 
-// SparseTable plants rows of some of d features, in any order, with explicit zeros,
-// as lists and densely.
+// SparseTable returns the same random rows of d features twice: as lists of indices, in any order, and values, some of
+// them zero, and as dense lists. The given share of the values is null, NaN or infinite.
 func SparseTable(rng *rand.Rand, rows, d int, share float64) (sparse, dense *FakeTable) {
 	indices, values := make([][]float64, rows), make([][]float64, rows)
 	full := make([][]float64, rows)
@@ -277,7 +278,7 @@ func ColumnNames(ds *dataset.Dataset) (names []string) {
 	return names
 }
 
-// WhereTable has numbers, lists and a text, a rising column and weights.
+// WhereTable returns a table for tests of conditions: a RandomTable with texts, a column that rises by 1, and weights.
 func WhereTable(rng *rand.Rand, rows int, share float64) *FakeTable {
 	tab := RandomTable(rng, rows, 2, share)
 	words, rank, weights := make([]string, rows), make([]float64, rows), make([]float64, rows)
@@ -291,7 +292,7 @@ func WhereTable(rng *rand.Rand, rows int, share float64) *FakeTable {
 	return tab.AddLabel("word", words).AddScalar("rank", rank).AddScalar("w", weights)
 }
 
-// TableSource is a stream.Source over columns in memory, cut into blocks of block rows.
+// TableSource is a stream.Source over columns in memory, with blocks of Block rows, sparse ones if Sparse is set.
 type TableSource struct {
 	Names  []stream.Column
 	Cols   [][]float64
@@ -300,16 +301,16 @@ type TableSource struct {
 	Sparse bool
 }
 
-// Columns implements stream.Source.
+// Columns implements stream.Source: it returns the features.
 func (s *TableSource) Columns() []stream.Column { return s.Names }
 
-// Rows implements stream.Source.
+// Rows implements stream.Source: it returns the number of rows.
 func (s *TableSource) Rows() int64 { return int64(s.Height) }
 
-// Cuts implements stream.Source.
+// Cuts implements stream.Source: it returns the global positions at which a range of rows may begin or end.
 func (s *TableSource) Cuts() []int64 { return []int64{0, int64(s.Height)} }
 
-// Chunks implements stream.Source.
+// Chunks implements stream.Source: it yields the rows block by block.
 func (s *TableSource) Chunks(_ context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		for at := 0; at < s.Height; at += s.Block {
@@ -338,8 +339,8 @@ func (s *TableSource) Chunks(_ context.Context, _ stream.Range) iter.Seq2[*strea
 	}
 }
 
-// EveryNumber makes a column of each numeric type with its extreme values, and nulls (NaN) in all rows divisible by 5
-// if missing is set.
+// EveryNumber returns a table with a column of each numeric type, including its extreme values. If missing is set, all
+// rows divisible by 5 are null (NaN).
 func EveryNumber(rows, block int, missing bool) *TableSource {
 	s := &TableSource{Height: rows, Block: block}
 	types := []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float", "double"}
@@ -375,7 +376,7 @@ func EveryNumber(rows, block int, missing bool) *TableSource {
 	return s
 }
 
-// WriteToBytes is the file that WriteParquet writes.
+// WriteToBytes returns the bytes of the file that WriteParquet writes for src.
 func WriteToBytes(t *testing.T, src stream.Source, opt writing.WriteOptions) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "out")

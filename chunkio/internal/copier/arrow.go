@@ -12,16 +12,15 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// arrowView is a leaf column of a record batch. The value of row i is value i of the array, unless an enclosing struct
-// is null.
+// arrowView is a leaf column of a record batch. Row i has value i of the array, unless an enclosing struct is null.
 type arrowView struct {
 	arrow.Array
 	structs  []arrow.Array
 	skipBits []uint64 // one bit for each row that is not written: see Target.Skip
 }
 
-func newArrowView(r arrow.Record, path []int, skip []uint64) arrowView {
-	v := arrowView{Array: r.Column(path[0]), skipBits: skip}
+func newArrowView(batchRecord arrow.Record, path []int, skipBits []uint64) arrowView {
+	v := arrowView{Array: batchRecord.Column(path[0]), skipBits: skipBits}
 	for _, i := range path[1:] {
 		s := v.Array.(*array.Struct)
 		v.structs = append(v.structs, s)
@@ -30,7 +29,7 @@ func newArrowView(r arrow.Record, path []int, skip []uint64) arrowView {
 	return v
 }
 
-func (v arrowView) isNull(i int) bool {
+func (v arrowView) isRowNull(i int) bool {
 	for _, s := range v.structs {
 		if s.IsNull(i) {
 			return true
@@ -58,12 +57,12 @@ type arrowBatch struct {
 	def, rep []int16
 }
 
-func (v arrowView) writeFlatColumn(ctx context.Context, c *writer.Chunk) error {
-	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
-		if v.isNull(row) {
-			return b.addNull(c)
+func (v arrowView) writeFlatColumn(ctx context.Context, to *writer.Chunk) error {
+	return v.passRowsInBatches(ctx, to, v.Array, func(b *arrowBatch, row int) error {
+		if v.isRowNull(row) {
+			return b.addNull(to)
 		}
-		b.addValue(row, 1)
+		b.addValueAtIndex(row, 1)
 		return nil
 	})
 }
@@ -75,19 +74,19 @@ func (v arrowView) writeElement(ctx context.Context, c *writer.Chunk, e int) err
 		return fmt.Errorf("%v is no list", v.DataType())
 	}
 	values := list.ListValues()
-	return v.eachBatch(ctx, c, values, func(b *arrowBatch, row int) error {
+	return v.passRowsInBatches(ctx, c, values, func(b *arrowBatch, row int) error {
 		from, to := list.ValueOffsets(row)
 		at := int(from) + e
-		if v.isNull(row) || at >= int(to) || isNullAt(values, at) {
+		if v.isRowNull(row) || at >= int(to) || isNullAt(values, at) {
 			return b.addNull(c)
 		}
-		b.addValue(at, 1)
+		b.addValueAtIndex(at, 1)
 		return nil
 	})
 }
 
-func (v arrowView) writeNestedColumn(ctx context.Context, c *writer.Chunk, nullable []bool) error {
-	return v.eachBatch(ctx, c, v.Array, func(b *arrowBatch, row int) error {
+func (v arrowView) writeNestedColumn(ctx context.Context, to *writer.Chunk, nullable []bool) error {
+	return v.passRowsInBatches(ctx, to, v.Array, func(b *arrowBatch, row int) error {
 		level, null, err := v.definitionLevel(row, nullable)
 		switch {
 		case err != nil:
@@ -95,7 +94,7 @@ func (v arrowView) writeNestedColumn(ctx context.Context, c *writer.Chunk, nulla
 		case null:
 			b.def = append(b.def, level)
 		default:
-			b.addValue(row, level)
+			b.addValueAtIndex(row, level)
 		}
 		return nil
 	})
@@ -132,7 +131,7 @@ func (v arrowView) writeListColumn(ctx context.Context, c *writer.Chunk, nullabl
 	// there is no level for null elements.
 	full := c.Descr().MaxDefinitionLevel()
 	elements := c.Descr().SchemaNode().RepetitionType() == parquet.Repetitions.Optional
-	return v.eachBatch(ctx, c, values, func(b *arrowBatch, row int) error {
+	return v.passRowsInBatches(ctx, c, values, func(b *arrowBatch, row int) error {
 		empty, null, err := v.definitionLevel(row, nullable)
 		if err != nil {
 			return err
@@ -154,7 +153,7 @@ func (v arrowView) writeListColumn(ctx context.Context, c *writer.Chunk, nullabl
 			case null:
 				b.def = append(b.def, full-1)
 			default:
-				b.addValue(int(i), full)
+				b.addValueAtIndex(int(i), full)
 			}
 		}
 		return nil
@@ -163,7 +162,7 @@ func (v arrowView) writeListColumn(ctx context.Context, c *writer.Chunk, nullabl
 
 var errRequiredNull = errors.New("a null in a column that the schema declares without nulls")
 
-func (b *arrowBatch) addValue(at int, level int16) {
+func (b *arrowBatch) addValueAtIndex(at int, level int16) {
 	b.places, b.def = append(b.places, at), append(b.def, level)
 }
 
@@ -175,7 +174,7 @@ func (b *arrowBatch) addNull(c *writer.Chunk) error {
 	return nil
 }
 
-func (v arrowView) eachBatch(ctx context.Context, c *writer.Chunk, values arrow.Array, row func(b *arrowBatch, row int) error) error {
+func (v arrowView) passRowsInBatches(ctx context.Context, c *writer.Chunk, values arrow.Array, row func(b *arrowBatch, row int) error) error {
 	var b arrowBatch
 	for i := range v.Len() {
 		if !skipsRow(v.skipBits, i) {

@@ -63,9 +63,9 @@ func mapArrowType(t arrow.DataType) (arrowMapping, error) {
 	case *arrow.Time32Type:
 		return arrowMapping{parquet.Types.Int32, schema.NewTimeLogicalType(false, schema.TimeUnitMillis), -1, false}, nil
 	case *arrow.Time64Type:
-		return arrowMapping{parquet.Types.Int64, schema.NewTimeLogicalType(false, timeUnit(t.Unit)), -1, false}, nil
+		return arrowMapping{parquet.Types.Int64, schema.NewTimeLogicalType(false, parquetTimeUnit(t.Unit)), -1, false}, nil
 	case *arrow.TimestampType:
-		return arrowMapping{parquet.Types.Int64, schema.NewTimestampLogicalType(t.TimeZone != "", timeUnit(t.Unit)), -1, false}, nil
+		return arrowMapping{parquet.Types.Int64, schema.NewTimestampLogicalType(t.TimeZone != "", parquetTimeUnit(t.Unit)), -1, false}, nil
 	case *arrow.DurationType:
 		return arrowMapping{parquet.Types.Int64, none, -1, false}, nil
 	case *arrow.Decimal128Type:
@@ -92,7 +92,7 @@ func mapDecimal(precision, scale int32, size int) (arrowMapping, error) {
 	return m, nil
 }
 
-func timeUnit(u arrow.TimeUnit) schema.TimeUnitType {
+func parquetTimeUnit(u arrow.TimeUnit) schema.TimeUnitType {
 	switch u {
 	case arrow.Microsecond:
 		return schema.TimeUnitMicros

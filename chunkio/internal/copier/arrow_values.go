@@ -11,69 +11,69 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-func writeArrowValues(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) error {
+func writeArrowValues(c *writer.Chunk, a arrow.Array, indices []int, def, rep []int16) error {
 	if len(rep) == 0 {
 		rep = nil
 	}
 	switch a := a.(type) {
 	case *array.Dictionary:
-		return writeArrowValues(c, a.Dictionary(), mapIndices(at, a.GetValueIndex), def, rep)
+		return writeArrowValues(c, a.Dictionary(), mapEachIndex(indices, a.GetValueIndex), def, rep)
 	case *array.RunEndEncoded:
-		return writeArrowValues(c, a.Values(), mapIndices(at, a.GetPhysicalIndex), def, rep)
+		return writeArrowValues(c, a.Values(), mapEachIndex(indices, a.GetPhysicalIndex), def, rep)
 	case array.ExtensionArray:
-		return writeArrowValues(c, a.Storage(), at, def, rep)
+		return writeArrowValues(c, a.Storage(), indices, def, rep)
 	case *array.Null:
 		return writer.Put(c, []int32{}, def, rep)
 	case *array.Boolean:
-		return putValues(c, a.Value, at, def, rep)
+		return putValues(c, a.Value, indices, def, rep)
 	case *array.Int8:
-		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, indices, def, rep)
 	case *array.Int16:
-		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, indices, def, rep)
 	case *array.Int32:
-		return putValues(c, a.Value, at, def, rep)
+		return putValues(c, a.Value, indices, def, rep)
 	case *array.Int64:
-		return putValues(c, a.Value, at, def, rep)
+		return putValues(c, a.Value, indices, def, rep)
 	case *array.Uint8:
-		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, indices, def, rep)
 	case *array.Uint16:
-		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, indices, def, rep)
 	case *array.Uint32:
-		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, indices, def, rep)
 	case *array.Uint64:
-		return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, indices, def, rep)
 	case *array.Float16:
-		return putValues(c, func(i int) parquet.FixedLenByteArray { return a.Value(i).ToLEBytes() }, at, def, rep)
+		return putValues(c, func(i int) parquet.FixedLenByteArray { return a.Value(i).ToLEBytes() }, indices, def, rep)
 	case *array.Float32:
-		return putValues(c, a.Value, at, def, rep)
+		return putValues(c, a.Value, indices, def, rep)
 	case *array.Float64:
-		return putValues(c, a.Value, at, def, rep)
+		return putValues(c, a.Value, indices, def, rep)
 	case *array.FixedSizeBinary:
-		return putValues(c, func(i int) parquet.FixedLenByteArray { return a.Value(i) }, at, def, rep)
+		return putValues(c, func(i int) parquet.FixedLenByteArray { return a.Value(i) }, indices, def, rep)
 	case interface{ Value(int) string }: // text and binary: with 32-bit or 64-bit offsets, or as views
-		return putValues(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) parquet.ByteArray { return parquet.ByteArray(a.Value(i)) }, indices, def, rep)
 	case interface{ Value(int) []byte }:
-		return putValues(c, func(i int) parquet.ByteArray { return a.Value(i) }, at, def, rep)
+		return putValues(c, func(i int) parquet.ByteArray { return a.Value(i) }, indices, def, rep)
 	case *array.Duration:
-		return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, indices, def, rep)
 	case *array.Decimal128:
-		return writeDecimals(c, a.DataType().(*arrow.Decimal128Type).Precision, at, def, rep, func(i int) []byte {
+		return writeDecimals(c, a.DataType().(*arrow.Decimal128Type).Precision, indices, def, rep, func(i int) []byte {
 			v := a.Value(i)
-			return wordsBigEndian(uint64(v.HighBits()), v.LowBits())
+			return bigEndianBytesOfWords(uint64(v.HighBits()), v.LowBits())
 		})
 	case *array.Decimal256:
-		return writeDecimals(c, a.DataType().(*arrow.Decimal256Type).Precision, at, def, rep, func(i int) []byte {
+		return writeDecimals(c, a.DataType().(*arrow.Decimal256Type).Precision, indices, def, rep, func(i int) []byte {
 			w := a.Value(i).Array() // words, the least significant word first
-			return wordsBigEndian(w[3], w[2], w[1], w[0])
+			return bigEndianBytesOfWords(w[3], w[2], w[1], w[0])
 		})
 	}
-	return writeTimes(c, a, at, def, rep)
+	return writeTimes(c, a, indices, def, rep)
 }
 
-func mapIndices(at []int, place func(int) int) []int {
-	places := make([]int, len(at))
-	for i, k := range at {
-		places[i] = place(k)
+func mapEachIndex(indices []int, mapIndex func(int) int) []int {
+	places := make([]int, len(indices))
+	for i, k := range indices {
+		places[i] = mapIndex(k)
 	}
 	return places
 }
@@ -87,36 +87,36 @@ func putValues[T any](c *writer.Chunk, value func(int) T, at []int, def, rep []i
 	return writer.Put(c, values, def, rep)
 }
 
-func writeTimes(c *writer.Chunk, a arrow.Array, at []int, def, rep []int16) error {
+func writeTimes(c *writer.Chunk, a arrow.Array, indices []int, def, rep []int16) error {
 	const dayMillis = 86_400_000
 	switch a := a.(type) {
 	case *array.Date32:
-		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) }, indices, def, rep)
 	case *array.Date64:
-		for _, i := range at {
+		for _, i := range indices {
 			if v := a.Value(i); v%dayMillis != 0 || v/dayMillis != arrow.Date64(int32(v/dayMillis)) {
 				return fmt.Errorf("row %d: date64 value %d is no whole day that Parquet holds", i, v)
 			}
 		}
-		return putValues(c, func(i int) int32 { return int32(a.Value(i) / dayMillis) }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i) / dayMillis) }, indices, def, rep)
 	case *array.Time32:
 		scale := int32(1)
 		if a.DataType().(*arrow.Time32Type).Unit == arrow.Second {
 			scale = 1000
 		}
-		return putValues(c, func(i int) int32 { return int32(a.Value(i)) * scale }, at, def, rep)
+		return putValues(c, func(i int) int32 { return int32(a.Value(i)) * scale }, indices, def, rep)
 	case *array.Time64:
-		return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+		return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, indices, def, rep)
 	case *array.Timestamp:
 		if a.DataType().(*arrow.TimestampType).Unit != arrow.Second {
-			return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, at, def, rep)
+			return putValues(c, func(i int) int64 { return int64(a.Value(i)) }, indices, def, rep)
 		}
-		for _, i := range at {
+		for _, i := range indices {
 			if v := int64(a.Value(i)); v > math.MaxInt64/1000 || v < math.MinInt64/1000 {
 				return fmt.Errorf("row %d: timestamp %d s is beyond milliseconds of 64 bits", i, v)
 			}
 		}
-		return putValues(c, func(i int) int64 { return int64(a.Value(i)) * 1000 }, at, def, rep)
+		return putValues(c, func(i int) int64 { return int64(a.Value(i)) * 1000 }, indices, def, rep)
 	}
 	return fmt.Errorf("the Arrow type %v cannot be written to Parquet", a.DataType())
 }
@@ -146,7 +146,7 @@ func writeDecimals(c *writer.Chunk, precision int32, at []int, def, rep []int16,
 	}, at, def, rep)
 }
 
-func wordsBigEndian(words ...uint64) []byte {
+func bigEndianBytesOfWords(words ...uint64) []byte {
 	var b []byte
 	for _, w := range words {
 		for s := 56; s >= 0; s -= 8 {

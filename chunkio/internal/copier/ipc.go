@@ -49,7 +49,7 @@ func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, heldBytes int6
 			return err
 		}
 		for i, field := range s.reader.Schema().Fields() {
-			s.addLeaves(field, []int{i}, nil)
+			s.addLeavesOfField(field, []int{i}, nil)
 		}
 		if len(s.leaf) != opened.Columns() || s.reader.NumRecords() != len(opened.GroupRows()) {
 			return fmt.Errorf("the library finds %d columns and %d record batches, not %d and %d",
@@ -63,11 +63,11 @@ func newIPCSource(opened *ownipc.File, leafAt func(leaf int) int, heldBytes int6
 // HeldBytes returns the memory that the file and the library's schema hold.
 func (s *ipcSource) HeldBytes() int64 { return s.File.HeldBytes() + s.LibraryBytes() }
 
-func (s *ipcSource) addLeaves(f arrow.Field, path []int, nullable []bool) {
+func (s *ipcSource) addLeavesOfField(f arrow.Field, path []int, nullable []bool) {
 	nullable = append(nullable[:len(nullable):len(nullable)], f.Nullable)
 	if t, ok := f.Type.(*arrow.StructType); ok && t.NumFields() > 0 {
 		for i, child := range t.Fields() {
-			s.addLeaves(child, append(path[:len(path):len(path)], i), nullable)
+			s.addLeavesOfField(child, append(path[:len(path):len(path)], i), nullable)
 		}
 		return
 	}
@@ -80,34 +80,34 @@ func (s *ipcSource) columnLeaves(c Column) (leaves []int) {
 	if c.Kind != FromField {
 		return []int{s.leafAt(c.Leaf)}
 	}
-	return s.topLevelSpans()[c.Name].leafNumbers()
+	return s.topLevelSpans()[c.Name].leafIndices()
 }
 
 // Extents implements Source: a batch is always read as a whole.
 func (s *ipcSource) Extents(g int, _ []Column) []format.Extent { return []format.Extent{s.Extent(g)} }
 
-// Field implements Source.
+// Field implements Source: it returns the Parquet field of a column, with the types that represent its Arrow types.
 func (s *ipcSource) Field(c Column) (Field, error) {
 	leaves := s.columnLeaves(c)
 	if len(leaves) == 0 {
-		return Field{}, errNotTopLevel(c.Name)
+		return Field{}, errNoTopLevelField(c.Name)
 	}
 	if c.Kind == FromField {
 		if s.leaf[leaves[0]].path[0] != s.leaf[leaves[len(leaves)-1]].path[0] {
-			return Field{}, errAmbiguousName(c.Name)
+			return Field{}, errSeveralFieldsOfName(c.Name)
 		}
-		return s.wholeField(s.reader.Schema().Field(s.leaf[leaves[0]].path[0]), leaves)
+		return s.fieldWithChildren(s.reader.Schema().Field(s.leaf[leaves[0]].path[0]), leaves)
 	}
 	l := s.leaf[leaves[0]]
 	typ, required := l.typ, !slices.Contains(l.nullable, true)
 	if c.Element >= 0 {
-		elem, isList := elementField(typ)
+		elem, isList := listElementField(typ)
 		if !isList {
 			return Field{}, fmt.Errorf("%v is no list", typ)
 		}
 		typ, required = elem.Type, false
 	}
-	m, err := s.mapType(leaves[0], typ)
+	m, err := s.arrowMappingOfLeaf(leaves[0], typ)
 	if err != nil {
 		return Field{}, err
 	}
@@ -115,15 +115,15 @@ func (s *ipcSource) Field(c Column) (Field, error) {
 	return Field{Node: node, Dict: []bool{m.dict}}, err
 }
 
-// wholeField builds the output field for a whole top-level field. The field may contain structs and lists, but not
-// lists of structs or of lists.
-func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
+// fieldWithChildren builds the output field for a whole top-level field. The field may contain structs and lists, but
+// not lists of structs or of lists.
+func (s *ipcSource) fieldWithChildren(f arrow.Field, leaves []int) (Field, error) {
 	optional := writer.Repetition(!f.Nullable)
 	if t, ok := f.Type.(*arrow.StructType); ok && t.NumFields() > 0 {
 		var fields schema.FieldList
 		var dict []bool
 		for _, child := range t.Fields() {
-			sub, err := s.wholeField(child, leaves[len(dict):])
+			sub, err := s.fieldWithChildren(child, leaves[len(dict):])
 			if err != nil {
 				return Field{}, err
 			}
@@ -133,11 +133,11 @@ func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
 		return Field{Node: group, Dict: dict}, err
 	}
 	name, typ, required := f.Name, f.Type, !f.Nullable
-	elem, isList := elementField(f.Type)
+	elem, isList := listElementField(f.Type)
 	if isList { // mapArrowType returns an error for other nested types
 		name, typ, required = "element", elem.Type, !elem.Nullable
 	}
-	m, err := s.mapType(leaves[0], typ)
+	m, err := s.arrowMappingOfLeaf(leaves[0], typ)
 	if err != nil {
 		return Field{}, err
 	}
@@ -149,7 +149,7 @@ func (s *ipcSource) wholeField(f arrow.Field, leaves []int) (Field, error) {
 	return Field{Node: list, Dict: []bool{m.dict}}, err
 }
 
-func (s *ipcSource) mapType(leaf int, typ arrow.DataType) (arrowMapping, error) {
+func (s *ipcSource) arrowMappingOfLeaf(leaf int, typ arrow.DataType) (arrowMapping, error) {
 	m, err := mapArrowType(typ)
 	if precision, scale, small := s.SmallDecimal(leaf); small && err == nil {
 		physical := m.physical
@@ -159,7 +159,7 @@ func (s *ipcSource) mapType(leaf int, typ arrow.DataType) (arrowMapping, error) 
 	return m, err
 }
 
-func elementField(t arrow.DataType) (arrow.Field, bool) {
+func listElementField(t arrow.DataType) (arrow.Field, bool) {
 	switch t := t.(type) {
 	case *arrow.ListType:
 		return t.ElemField(), true
@@ -180,7 +180,7 @@ func (s *ipcSource) Need(g int, c Column) int64 {
 // Scratch implements Source. The library always holds a whole record batch.
 func (s *ipcSource) Scratch(g int, _ []Column, _ int) (int64, error) { return s.BatchBytes(g) }
 
-// Tasks implements Source: one task per output column.
+// Tasks implements Source: it returns a task for each target, which copies the column from batch g.
 func (s *ipcSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
 	if s.batch != g {
 		err := format.Guard(func() (err error) {
@@ -212,7 +212,7 @@ func (s *ipcSource) copyColumn(ctx context.Context, c Target) error {
 		l, chunk := s.leaf[leaf], c.Chunks[i]
 		v := newArrowView(s.record, l.path, c.Skip)
 		var err error
-		switch _, isList := elementField(l.typ); {
+		switch _, isList := listElementField(l.typ); {
 		case c.Kind == FromField && isList:
 			err = v.writeListColumn(ctx, chunk, l.nullable)
 		case c.Kind == FromField:

@@ -13,8 +13,8 @@ type listSplitter[T any] struct {
 	columns []splitColumn[T]
 	// columnOf[e] is the index in columns of the output column for element e, plus 1; 0 if there is no such column.
 	columnOf []int
-	// If the definition level of an entry is below elementLevel, the row's list is null or empty. If it is max, the entry
-	// is an element that is not null.
+	// If the definition level of an entry is below elementLevel, the row's list is null or empty. If it is max, the
+	// entry is an element that is not null.
 	elementLevel, max int16
 	rowsBegun         int // number of rows begun in the current batch
 	element           int // index of the current element in its list
@@ -27,14 +27,14 @@ type splitColumn[T any] struct {
 	def    []int16
 }
 
-func newListSplitter[T any](d *schema.Column, to []copyTarget) *listSplitter[T] {
-	s := &listSplitter[T]{max: d.MaxDefinitionLevel(), elementLevel: d.MaxDefinitionLevel()}
-	for n := d.SchemaNode(); n != nil && n.RepetitionType() != parquet.Repetitions.Repeated; n = n.Parent() {
+func newListSplitter[T any](columnSchema *schema.Column, targets []copyTarget) *listSplitter[T] {
+	s := &listSplitter[T]{max: columnSchema.MaxDefinitionLevel(), elementLevel: columnSchema.MaxDefinitionLevel()}
+	for n := columnSchema.SchemaNode(); n != nil && n.RepetitionType() != parquet.Repetitions.Repeated; n = n.Parent() {
 		if n.RepetitionType() == parquet.Repetitions.Optional {
 			s.elementLevel--
 		}
 	}
-	for _, t := range to {
+	for _, t := range targets {
 		if t.element < 0 {
 			continue
 		}
@@ -56,11 +56,11 @@ func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 	for i, r := range rep {
 		if r == 0 {
 			if s.rowsBegun == copyBatch {
-				if err := s.writeColumns(); err != nil {
+				if err := s.writeCollectedValues(); err != nil {
 					return err
 				}
 			}
-			s.addMissingElements()
+			s.addNullsForShortList()
 			s.rowsBegun++
 			s.element = 0
 		} else {
@@ -83,7 +83,7 @@ func (s *listSplitter[T]) addLevels(values []T, def, rep []int16) error {
 	return nil
 }
 
-func (s *listSplitter[T]) addMissingElements() {
+func (s *listSplitter[T]) addNullsForShortList() {
 	for i := range s.columns {
 		for c := &s.columns[i]; len(c.def) < s.rowsBegun; {
 			c.def = append(c.def, 0)
@@ -91,8 +91,8 @@ func (s *listSplitter[T]) addMissingElements() {
 	}
 }
 
-func (s *listSplitter[T]) writeColumns() error {
-	s.addMissingElements()
+func (s *listSplitter[T]) writeCollectedValues() error {
+	s.addNullsForShortList()
 	for i := range s.columns {
 		c := &s.columns[i]
 		if err := writer.Put(c.to, c.values, c.def, nil); err != nil {
@@ -108,5 +108,5 @@ func (s *listSplitter[T]) writeLastRows() error {
 	if len(s.columns) == 0 || s.rowsBegun == 0 {
 		return nil
 	}
-	return s.writeColumns()
+	return s.writeCollectedValues()
 }

@@ -28,7 +28,7 @@ func newParquetSource(f *pq.File, leafAt func(leaf int) int) *parquetSource {
 // always OPTIONAL.
 func (s *parquetSource) Field(c Column) (Field, error) {
 	if c.Kind == FromField {
-		n, err := s.topLevelNode(c.Name)
+		n, err := s.findTopLevelNode(c.Name)
 		if err != nil {
 			return Field{}, err
 		}
@@ -43,19 +43,19 @@ func (s *parquetSource) Field(c Column) (Field, error) {
 		return Field{clone, dict, s.Annotations(n, c.Name)}, nil
 	}
 	col := s.physicalColumns(c)[0]
-	d := s.columnSchema(col)
+	d := s.physicalColumnSchema(col)
 	required := d.MaxDefinitionLevel() == 0 && c.Element < 0
 	n, err := FlatNode(d.SchemaNode().(*schema.PrimitiveNode), c.Name, required)
 	return Field{n, []bool{s.hasDictionary(col)}, s.Annotations(d.SchemaNode(), c.Name)}, err
 }
 
-func (s *parquetSource) topLevelNode(name string) (found schema.Node, err error) {
+func (s *parquetSource) findTopLevelNode(name string) (found schema.Node, err error) {
 	at, ok := s.topLevelSpans()[name]
 	if !ok {
-		return nil, errNotTopLevel(name)
+		return nil, errNoTopLevelField(name)
 	}
 	if found = s.Schema().ColumnRoot(at.from); found != s.Schema().ColumnRoot(at.to-1) {
-		return nil, errAmbiguousName(name)
+		return nil, errSeveralFieldsOfName(name)
 	}
 	return found, nil
 }
@@ -64,10 +64,10 @@ func (s *parquetSource) physicalColumns(c Column) []int {
 	if c.Kind != FromField {
 		return []int{s.PhysicalIndex(s.leafAt(c.Leaf))}
 	}
-	return s.topLevelSpans()[c.Name].leafNumbers()
+	return s.topLevelSpans()[c.Name].leafIndices()
 }
 
-func (s *parquetSource) columnSchema(col int) *schema.Column { return s.Schema().Column(col) }
+func (s *parquetSource) physicalColumnSchema(col int) *schema.Column { return s.Schema().Column(col) }
 
 // hasDictionary reports whether a dictionary probably saved space when the input was written: the first row group has a
 // dictionary, and its writer did not change to plain pages.
@@ -81,7 +81,7 @@ func (s *parquetSource) hasDictionary(col int) bool {
 	return false
 }
 
-// Need implements Source.
+// Need implements Source: it bounds the bytes of encoded pages and of the library's encoders.
 func (s *parquetSource) Need(g int, c Column) int64 {
 	var total int64
 	for _, col := range s.physicalColumns(c) {
@@ -98,7 +98,7 @@ func (s *parquetSource) Need(g int, c Column) int64 {
 	return total
 }
 
-// Extents implements Source.
+// Extents implements Source: it returns the byte ranges of the column chunks that are copied.
 func (s *parquetSource) Extents(g int, columns []Column) (extents []format.Extent) {
 	for _, c := range columns {
 		if c.Kind == FromLeaf || c.Kind == FromField || c.Kind == FromNumbers {
@@ -110,7 +110,7 @@ func (s *parquetSource) Extents(g int, columns []Column) (extents []format.Exten
 	return extents
 }
 
-// Scratch implements Source.
+// Scratch implements Source: it assumes that each worker decodes the column chunk that needs the most memory.
 func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, error) {
 	var largest int64
 	for _, c := range columns {
@@ -124,7 +124,7 @@ func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, er
 	return largest * int64(workers), nil
 }
 
-// Tasks implements Source: one task per physical column.
+// Tasks implements Source: it returns a task for each physical column, which copies the column chunk to its targets.
 func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
 	byColumn := map[int][]copyTarget{}
 	var order []int
@@ -157,7 +157,7 @@ func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Tas
 // memory that convert allocated.
 func (s *parquetSource) batchSize(g, col int) int {
 	info, batch := s.Chunk(g, col), int64(copyBatch)
-	if s.columnSchema(col).PhysicalType() == parquet.Types.ByteArray && info.Values > 0 {
+	if s.physicalColumnSchema(col).PhysicalType() == parquet.Types.ByteArray && info.Values > 0 {
 		batch = min(batch, (1<<20)/max(1, info.Uncompressed/info.Values))
 	}
 	return int(max(16, min(batch, info.Values)))

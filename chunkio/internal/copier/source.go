@@ -28,8 +28,7 @@ type Source interface {
 	// upper bound on the additional memory for copying columns of row group g with this number of workers.
 	Need(g int, c Column) int64
 	Scratch(g int, columns []Column, workers int) (int64, error)
-	// Input returns the input of the file. Extents returns the byte ranges that are read to copy columns of row group
-	// g.
+	// Input returns the input of the file. Extents returns the byte ranges read to copy columns of group g.
 	Input() format.Input
 	Extents(g int, columns []Column) []format.Extent
 }
@@ -62,10 +61,11 @@ type Target struct {
 	Skip   []uint64        // bit i is set if row i of the group is not written; nil if all rows are written
 }
 
-func skipsRow(skip []uint64, row int) bool { return skip != nil && skip[row/64]>>(row%64)&1 != 0 }
+func skipsRow(skipBits []uint64, row int) bool {
+	return skipBits != nil && skipBits[row/64]>>(row%64)&1 != 0
+}
 
-// KeepRows moves the values of the rows that are written to the beginning of values, and returns them. from is the row of
-// the first value.
+// KeepRows moves the values of the rows to write to the front of values, which begin with row from, and returns them.
 func (t Target) KeepRows(values []float64, from int64) []float64 {
 	kept := values[:0]
 	for i, x := range values {
@@ -82,7 +82,7 @@ type Task struct {
 	Run    func(ctx context.Context) error
 }
 
-// Kind is the kind of source from which an output column is copied.
+// Kind is the part of the input from which an output column is copied.
 type Kind int
 
 // Kinds of sources of an output column.
@@ -127,7 +127,7 @@ func findSpans(leaves int, top func(leaf int) string) map[string]leafSpan {
 	return spans
 }
 
-func (s leafSpan) leafNumbers() []int {
+func (s leafSpan) leafIndices() []int {
 	numbers := make([]int, 0, s.to-s.from)
 	for i := s.from; i < s.to; i++ {
 		numbers = append(numbers, i)
@@ -135,7 +135,7 @@ func (s leafSpan) leafNumbers() []int {
 	return numbers
 }
 
-// FlatNode returns a top-level column of the same type as n.
+// FlatNode returns the schema node of a top-level column with the same type as n.
 func FlatNode(n *schema.PrimitiveNode, name string, required bool) (*schema.PrimitiveNode, error) {
 	return schema.NewPrimitiveNodeLogical(name, writer.Repetition(required), n.LogicalType(), n.PhysicalType(), n.TypeLength(), -1)
 }
@@ -161,10 +161,10 @@ func cloneNode(n schema.Node) (schema.Node, error) {
 	return schema.NewGroupNodeLogical(group.Name(), group.RepetitionType(), fields, logical, group.FieldID())
 }
 
-func errAmbiguousName(name string) error {
+func errSeveralFieldsOfName(name string) error {
 	return stream.Usagef("several columns are named %s, and none can be told from the others; rename them", name)
 }
 
-func errNotTopLevel(name string) error {
+func errNoTopLevelField(name string) error {
 	return stream.Usagef("{also} %s: a list or struct inside a struct cannot be copied by itself; name the whole top-level column, or its flat columns", name)
 }

@@ -15,7 +15,7 @@ func TestSpansOf(t *testing.T) {
 		return tops[leaf]
 	})
 	for name, want := range map[string]string{"a": "[0]", "b": "[1 2 3 4]", "c": "[3]", "d": "[5 6]", "e": "[]"} {
-		if got := fmt.Sprint(spans[name].leafNumbers()); got != want {
+		if got := fmt.Sprint(spans[name].leafIndices()); got != want {
 			t.Errorf("%s has the leaves %s, want %s", name, got, want)
 		}
 	}

@@ -14,7 +14,7 @@ type textSource struct{ *svm.File }
 
 var labelNumber = writer.NumberOf("double")
 
-// Field implements Source.
+// Field implements Source: it returns a column of doubles for the labels, and refuses any other column.
 func (s *textSource) Field(c Column) (Field, error) {
 	if c.Kind != FromLeaf {
 		return Field{}, stream.Usagef("{also} %s: sparse rows are not copied as a whole; name features of them, as %[1]s[1]", c.Name)
@@ -44,11 +44,11 @@ func (s *textSource) copyLabels(ctx context.Context, g int, c Target) error {
 	return labelNumber.Encode(c.Chunks[0], c.KeepRows(labels, 0), format.IsNull)
 }
 
-// Need implements Source.
+// Need implements Source: it counts 24 bytes for each label.
 func (s *textSource) Need(g int, _ Column) int64 { return OpenColumnBytes + 24*s.GroupRows()[g] }
 
-// Scratch implements Source.
+// Scratch implements Source: it returns 0, because labels are copied without additional memory.
 func (s *textSource) Scratch(int, []Column, int) (int64, error) { return 0, nil }
 
-// Extents implements Source: a text is read once, in order.
+// Extents implements Source: it returns none, because a text is not read again to copy labels.
 func (s *textSource) Extents(int, []Column) []format.Extent { return nil }

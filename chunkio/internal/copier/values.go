@@ -21,8 +21,9 @@ type copyTarget struct {
 	chunk *writer.Chunk
 	// element is the index of the list element that is written to the output column, or -1 to write whole values.
 	element int
-	// keepsLevels reports that the output column is nested like the input, so that levels are copied unchanged. Otherwise
-	// the output column is flat, and a row of it is null if the leaf of the input or one of its enclosing groups is null.
+	// keepsLevels reports that the output column is nested like the input, so that levels are copied unchanged.
+	// Otherwise the output column is flat, and a row of it is null if the leaf of the input or one of its enclosing
+	// groups is null.
 	keepsLevels bool
 	skip        []uint64 // see Target.Skip; the same for all targets
 }

@@ -59,8 +59,7 @@ type ApplyReport struct {
 	Warnings []stream.Text
 }
 
-// ApplyColumns implements chunkio.Apply: it writes the chosen columns of the inputs to a file or
-// a folder.
+// ApplyColumns implements chunkio.Apply: it writes columns of the inputs to a file or a folder.
 func ApplyColumns(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
 	opt = opt.withDefaults()
 	if err := settings.CheckNullSpellings(opt.Texts); err != nil {
@@ -72,7 +71,7 @@ func ApplyColumns(ctx context.Context, inputs []string, out string, opt ApplyOpt
 	if err != nil {
 		return ApplyReport{}, err
 	}
-	a := &applier{plan: p, spool: scratch.New(opt.Spool), report: ApplyReport{Columns: columnNames(p.columns), Warnings: p.warnings}}
+	a := &applier{plan: p, spool: scratch.New(opt.Spool), report: ApplyReport{Columns: namesOfColumns(p.columns), Warnings: p.warnings}}
 	if d := opt.direct; d != nil && d.written != nil {
 		err = d.commitOutput(&a.report)
 		return a.report, err
@@ -110,7 +109,7 @@ type applier struct {
 	growing     *growingFile // the one output file, if a later run can resume it; else nil
 }
 
-func columnNames(columns []copier.Column) (names []string) {
+func namesOfColumns(columns []copier.Column) (names []string) {
 	for _, c := range columns {
 		names = append(names, c.Name)
 	}

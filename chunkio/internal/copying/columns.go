@@ -70,7 +70,7 @@ func (p *plan) chooseColumns() ([]copier.Column, error) {
 			return nil, err
 		}
 		if !ok {
-			if !hasColumnOrField(p.catalog.Leaves, name) {
+			if !isLeafOrTopLevelField(p.catalog.Leaves, name) {
 				return nil, stream.Usagef("{also} %s: no column has this name%s", name, suggest.DidYouMean(name, schema.FlatNames(entries)))
 			}
 			c = copier.Column{Name: name, Kind: copier.FromField, Element: -1}
@@ -183,7 +183,7 @@ func isNested(l format.Leaf) bool {
 	return l.List
 }
 
-func hasColumnOrField(leaves []format.Leaf, name string) bool {
+func isLeafOrTopLevelField(leaves []format.Leaf, name string) bool {
 	for _, l := range leaves {
 		if l.Name == name || strings.HasPrefix(l.Name, name+".") {
 			return true

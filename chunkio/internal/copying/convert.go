@@ -25,14 +25,14 @@ func ConvertInputs(ctx context.Context, inputs []string, out string, opt ApplyOp
 		opt.Stdin = stdin
 	}
 	if listing.DefaultSparse(ctx, inputs, opt.Stdin) != "" {
-		return convertSparse(ctx, inputs, out, opt.withDefaults())
+		return convertSparseText(ctx, inputs, out, opt.withDefaults())
 	}
 	opt.direct = &directOutput{out: out}
 	defer opt.direct.discardUncommitted()
 	return ApplyColumns(ctx, inputs, out, opt)
 }
 
-func convertSparse(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
+func convertSparseText(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
 	// The rows and the labels are read in parallel.
 	read := settings.Options{
 		Sparse: svm.Entries, Where: opt.Where, Missing: stream.MissingKeep, Threads: opt.Threads, Memory: opt.Memory / 3,
@@ -56,7 +56,7 @@ func convertSparse(ctx context.Context, inputs []string, out string, opt ApplyOp
 		err = writing.WriteParquet(ctx, out, rows, writing.WriteOptions{Sparse: true, Type: "double", Threads: opt.Threads})
 	} else {
 		report.Columns = append(report.Columns, svm.Label)
-		err = writeWithLabels(ctx, out, rows, read)
+		err = writeSparseRowsWithLabels(ctx, out, rows, read)
 	}
 	if err != nil {
 		return ApplyReport{}, err
@@ -69,9 +69,9 @@ func convertSparse(ctx context.Context, inputs []string, out string, opt ApplyOp
 	return report, nil
 }
 
-func writeWithLabels(ctx context.Context, out string, rows *dataset.Dataset, read settings.Options) (err error) {
-	read.Sparse, read.Columns = "", []string{svm.Label}
-	labels, err := rows.With(read)
+func writeSparseRowsWithLabels(ctx context.Context, out string, rows *dataset.Dataset, readOptions settings.Options) (err error) {
+	readOptions.Sparse, readOptions.Columns = "", []string{svm.Label}
+	labels, err := rows.With(readOptions)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func writeWithLabels(ctx context.Context, out string, rows *dataset.Dataset, rea
 		at++
 		return chunk.Col(0)[at-1]
 	}
-	if err = writing.WriteSparseWithLabels(ctx, out, rows, label, read.Threads); failed != nil {
+	if err = writing.WriteSparseWithLabels(ctx, out, rows, label, readOptions.Threads); failed != nil {
 		err = failed
 	}
 	return err

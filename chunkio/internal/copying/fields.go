@@ -42,7 +42,7 @@ func (p *plan) outputFields(ctx context.Context, i int, columns []copier.Column)
 		case copier.FromSparse:
 			fields[k] = copier.Field{Node: p.sparseNumberType().Node(c.Name, false), Dict: []bool{true}} // most values are 0
 		case copier.FromPartition:
-			fields[k] = copier.Field{Node: newColumnNode(c.Name, partitionType(p.catalog.Parts[c.Part])), Dict: []bool{true}}
+			fields[k] = copier.Field{Node: newColumnNode(c.Name, describePartitionType(p.catalog.Parts[c.Part])), Dict: []bool{true}}
 		case copier.Absent, copier.FromNumbers: // the field comes from another file or the catalog
 		default:
 			if fields[k], err = src.Field(c); err != nil {
@@ -65,8 +65,8 @@ func adviceToOmitColumn(allColumns bool) stream.Text {
 	return stream.Textf("leave the column out")
 }
 
-// checkSharedNames refuses fields of a file that share a name if one of them has an annotation, i.e. a logical type that
-// is stored by name: all fields of this name would get this type.
+// checkSharedNames refuses fields of a file that share a name if one of them has an annotation, i.e. a logical type
+// that is stored by name: all fields of this name would get this type.
 func checkSharedNames(path string, fields []copier.Field) error {
 	var nodes schema.FieldList
 	for _, f := range fields {
@@ -101,13 +101,13 @@ func mergeFields(c *catalog.Catalog, i int, fields, added []copier.Field) ([]cop
 		switch f := &fields[k]; {
 		case m.Node == nil && f.Node == nil:
 		case m.Node == nil:
-			f.Node, err = makeNullable(c.FileName(i), f.Node)
+			f.Node, err = makeNodeNullable(c.FileName(i), f.Node)
 		case f.Node == nil:
 			if *f = m; i > 0 { // the files before file i lack the column
-				f.Node, err = makeNullable(c.FileName(i-1), f.Node)
+				f.Node, err = makeNodeNullable(c.FileName(i-1), f.Node)
 			}
 		default:
-			merged, err := mergeNodes(f.Node, m.Node)
+			merged, err := mergeEqualSchemaNodes(f.Node, m.Node)
 			if err == nil && !maps.EqualFunc(f.Annotations, m.Annotations, bytes.Equal) {
 				err = errors.New("its logical type in the file differs from that of the other")
 			}
@@ -125,8 +125,8 @@ func mergeFields(c *catalog.Catalog, i int, fields, added []copier.Field) ([]cop
 	return fields, nil
 }
 
-func mergeNodes(a, b schema.Node) (schema.Node, error) {
-	x, okX := a.(*schema.PrimitiveNode)
+func mergeEqualSchemaNodes(into, b schema.Node) (schema.Node, error) {
+	x, okX := into.(*schema.PrimitiveNode)
 	y, okY := b.(*schema.PrimitiveNode)
 	if okX && okY && x.RepetitionType() == parquet.Repetitions.Required && y.RepetitionType() == parquet.Repetitions.Optional {
 		x, y = y, x
@@ -137,15 +137,15 @@ func mergeNodes(a, b schema.Node) (schema.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, b = x, optional
+		into, b = x, optional
 	}
-	if !a.Equals(b) {
-		return nil, fmt.Errorf("its type in the file, %s, differs from %s", describeNode(b), describeNode(a))
+	if !into.Equals(b) {
+		return nil, fmt.Errorf("its type in the file, %s, differs from %s", describeNodeType(b), describeNodeType(into))
 	}
-	return a, nil
+	return into, nil
 }
 
-func describeNode(n schema.Node) string {
+func describeNodeType(n schema.Node) string {
 	if p, ok := n.(*schema.PrimitiveNode); ok {
 		return fmt.Sprintf("%v %v %v", p.RepetitionType(), p.PhysicalType(), p.LogicalType())
 	}
@@ -169,7 +169,7 @@ func partitionNumberType(p catalog.Partition) writer.Number {
 	return writer.NumberOf("int64")
 }
 
-func partitionType(p catalog.Partition) string {
+func describePartitionType(p catalog.Partition) string {
 	switch {
 	case p.Values != nil:
 		return partitionNumberType(p).Name
@@ -179,24 +179,24 @@ func partitionType(p catalog.Partition) string {
 	return "string"
 }
 
-func writePartitionColumn(catalog *catalog.Catalog, i int, c copier.Target) error {
+func writePartitionColumn(catalog *catalog.Catalog, fileIndex int, c copier.Target) error {
 	chunk := c.Chunks[0]
 	rows, part := int(chunk.Rows), catalog.Parts[c.Part]
 	if values := part.Values; values != nil {
-		return partitionNumberType(part).Encode(chunk, slices.Repeat(values[i:i+1], rows), math.IsNaN)
+		return partitionNumberType(part).Encode(chunk, slices.Repeat(values[fileIndex:fileIndex+1], rows), math.IsNaN)
 	}
-	text, err := catalog.PartitionText(i, c.Part)
+	text, err := catalog.PartitionText(fileIndex, c.Part)
 	if err != nil {
 		return err
 	}
 	if text == listing.HiveNull {
-		return writeNulls(c)
+		return writeNullColumn(c)
 	}
 	def := slices.Repeat([]int16{1}, rows)
-	if partitionType(part) == "date" {
+	if describePartitionType(part) == "date" {
 		at, ok := instant.ParseInstant([]byte(text), 0)
 		if !ok || at.Second%86400 != 0 {
-			return stream.Dataf(catalog.FileName(i), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
+			return stream.Dataf(catalog.FileName(fileIndex), "its partition value %q is no date, as %s is in the schema of the table", text, c.Name)
 		}
 		days := slices.Repeat([]int32{int32(at.Second / 86400)}, rows)
 		return format.Guard(func() error { return writer.Put(chunk, days, def, nil) })

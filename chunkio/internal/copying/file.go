@@ -35,14 +35,14 @@ func (a *applier) writeSingleFile(ctx context.Context, out string) error {
 			return err
 		}
 	}
-	fillMissingFields(a.catalog.Leaves, fields, a.columns)
+	setNullFieldsOfAbsentColumns(a.catalog.Leaves, fields, a.columns)
 	if !place.IsURL(out) && (a.opt.Form == FormParquet || a.opt.Spool.Dir == "") {
 		return a.resumeSingleFile(ctx, out, fields, files)
 	}
 	return a.createSingleFile(ctx, out, fields, files)
 }
 
-func (a *applier) createSingleFile(ctx context.Context, out string, fields []copier.Field, files []int) error {
+func (a *applier) createSingleFile(ctx context.Context, out string, fields []copier.Field, fileIndices []int) error {
 	if err := atomicfile.CheckWritable(ctx, out); err != nil { // without this check an upload would fail only at its end
 		return err
 	}
@@ -50,12 +50,12 @@ func (a *applier) createSingleFile(ctx context.Context, out string, fields []cop
 	if err != nil {
 		return err
 	}
-	return a.writeFile(ctx, file, fields, a.columns, files)
+	return a.writeFile(ctx, file, fields, a.columns, fileIndices)
 }
 
-func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (err error) {
-	places := make(map[string]bool, len(l.place))
-	for _, rel := range l.place {
+func (a *applier) writeFolder(ctx context.Context, layout outputLayout, out string) (err error) {
+	places := make(map[string]bool, len(layout.place))
+	for _, rel := range layout.place {
 		places[rel] = true
 	}
 	dir, err := atomicfile.ResumeDir(ctx, out, func(rel string) bool { return places[rel] })
@@ -63,7 +63,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 		return err
 	}
 	a.report.Warnings = append(a.report.Warnings, stream.PlainTexts(dir.Remarks())...)
-	a.folderBytes = l.memoryBytes() + dir.HeldBytes(maps.Keys(places))
+	a.folderBytes = layout.memoryBytes() + dir.HeldBytes(maps.Keys(places))
 	defer func() {
 		if leavesUnfinished(ctx, err) {
 			if temp, ok := dir.LeaveForResume(ctx); ok {
@@ -75,7 +75,7 @@ func (a *applier) writeFolder(ctx context.Context, l outputLayout, out string) (
 		}
 	}()
 	for i := range a.catalog.Files {
-		if err := a.writeFolderFile(ctx, dir, i, l.place[a.catalog.List.EntryAt(i).Path]); err != nil {
+		if err := a.writeFolderFile(ctx, dir, i, layout.place[a.catalog.List.EntryAt(i).Path]); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i in
 	if err != nil {
 		return err
 	}
-	fillMissingFields(a.catalog.Leaves, fields, columns)
+	setNullFieldsOfAbsentColumns(a.catalog.Leaves, fields, columns)
 	file, err := dir.Create(ctx, rel)
 	if err != nil {
 		return err
@@ -114,29 +114,29 @@ func (a *applier) writeFolderFile(ctx context.Context, dir *atomicfile.Dir, i in
 	return dir.RecordFile(ctx, rel, file, recipe, a.report.Rows-before)
 }
 
-func (a *applier) reuseFinishedFile(ctx context.Context, dir *atomicfile.Dir, i int, rel, recipe string) (bool, error) {
-	f, fate, err := dir.CheckFinished(ctx, rel, recipe)
+func (a *applier) reuseFinishedFile(ctx context.Context, dir *atomicfile.Dir, fileIndex int, relativePath, recipe string) (bool, error) {
+	f, fate, err := dir.CheckFinished(ctx, relativePath, recipe)
 	if err != nil {
 		return false, err
 	}
-	a.report.Resumed.countFate(fate)
+	a.report.Resumed.countFinishedFile(fate)
 	if fate != atomicfile.Whole {
 		return false, nil
 	}
 	a.report.Files++
 	a.report.Rows += f.Rows
 	a.report.Bytes += f.Bytes
-	a.skipRows(a.catalog.Files[i].CountRows())
+	a.skipUncopiedRows(a.catalog.Files[fileIndex].CountRows())
 	return true, nil
 }
 
-func (a *applier) skipRows(rows int64) {
+func (a *applier) skipUncopiedRows(rows int64) {
 	a.opt.Meter.Rows.Add(rows)
 	a.matches.skipRows(rows)
 }
 
-// folderFileColumns selects the columns that the output file at rel has. A partition key in the path is not a
-// column of the file.
+// folderFileColumns selects the columns for the output file at the path rel in the output folder. A partition key that
+// is in this path is not a column of the file.
 func folderFileColumns(all []copier.Column, rel string) ([]copier.Column, error) {
 	keys, _, err := listing.HiveParts(rel)
 	if err != nil {
@@ -154,7 +154,7 @@ func folderFileColumns(all []copier.Column, rel string) ([]copier.Column, error)
 	return columns, nil
 }
 
-func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, files []int) (err error) {
+func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []copier.Field, columns []copier.Column, fileIndices []int) (err error) {
 	defer func() {
 		if leavesUnfinished(ctx, err) {
 			if temp, ok := out.LeaveForResume(ctx); ok {
@@ -171,9 +171,9 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 	}
 	var rows, bytes int64
 	if a.opt.Form == FormParquet {
-		rows, bytes, err = a.writeParquet(ctx, out, nodes, dict, columns, fields, files)
+		rows, bytes, err = a.writeParquet(ctx, out, nodes, dict, columns, fields, fileIndices)
 	} else {
-		rows, bytes, err = a.writeArrowOrCSV(ctx, out, nodes, columns, fields, files)
+		rows, bytes, err = a.writeArrowOrCSV(ctx, out, nodes, columns, fields, fileIndices)
 	}
 	if err != nil {
 		return err
@@ -187,23 +187,23 @@ func (a *applier) writeFile(ctx context.Context, out *atomicfile.File, fields []
 	return nil
 }
 
-func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, dict []bool, columns []copier.Column, fields []copier.Field, files []int) (rows, bytes int64, err error) {
+func (a *applier) writeParquet(ctx context.Context, out *atomicfile.File, nodes schema.FieldList, useDictionary []bool, columns []copier.Column, fields []copier.Field, fileIndices []int) (rows, bytes int64, err error) {
 	annotations := mergeAnnotations(fields)
 	w, err := a.growing.resumeOrBeginFile(out, func(to io.Writer) (*writer.File, error) {
-		return writer.NewAnnotated(to, nodes, dict, annotations)
+		return writer.NewAnnotated(to, nodes, useDictionary, annotations)
 	})
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := a.copyFiles(ctx, w, columns, fields, files); err != nil {
+	if err := a.copyFiles(ctx, w, columns, fields, fileIndices); err != nil {
 		return 0, 0, err
 	}
-	return w.Rows, w.Offset, writing.VerifyWritten(out, w.Rows, len(dict))
+	return w.Rows, w.Offset, writing.VerifyWritten(out, w.Rows, len(useDictionary))
 }
 
-func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copier.Column, fields []copier.Field, files []int) error {
+func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copier.Column, fields []copier.Field, fileIndices []int) error {
 	groups := int64(0)
-	for _, i := range files {
+	for _, i := range fileIndices {
 		for _, rows := range a.catalog.Files[i].Groups {
 			if rows > 0 {
 				groups++
@@ -213,9 +213,9 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 	if a.footerBytes = w.FooterBytes(groups); a.growing != nil {
 		a.footerBytes += markCopies * max(min(maxMarkBytes, w.MarkBytes(groups)), w.MarkBytes(min(groups, 1)))
 	}
-	for _, i := range files {
+	for _, i := range fileIndices {
 		if a.growing.hasInput(i) {
-			a.skipRows(a.catalog.Files[i].CountRows())
+			a.skipUncopiedRows(a.catalog.Files[i].CountRows())
 			continue
 		}
 		if err := copyFile(ctx, a, w, i, columns, fields); err != nil {
@@ -227,7 +227,7 @@ func (a *applier) copyFiles(ctx context.Context, w *writer.File, columns []copie
 	}
 	if a.opt.Where == "" { // with a condition, the number of rows to write is unknown
 		want := int64(0)
-		for _, i := range files {
+		for _, i := range fileIndices {
 			want += a.catalog.Files[i].CountRows()
 		}
 		if w.Rows != want {

@@ -44,7 +44,7 @@ const (
 	FormCSVZstd
 )
 
-// formEndings lists the file name endings of each Form; output files get the first ending.
+// formEndings lists the endings of file names that mean a Form, by Form; output files get the first of them.
 var formEndings = [][]string{{".parquet", ".pq", ".parq"}, {".arrow", ".ipc", ".feather"}, {".csv"}, {".csv.gz"}, {".csv.zst"}}
 
 func (f Form) fileEnding() string { return formEndings[f][0] }

@@ -22,21 +22,21 @@ type fileCopy struct {
 	fields  []copier.Field
 }
 
-func copyFile(ctx context.Context, a *applier, w *writer.File, i int, columns []copier.Column, fields []copier.Field) error {
-	src, err := a.openSource(ctx, i)
+func copyFile(ctx context.Context, a *applier, w *writer.File, fileIndex int, columns []copier.Column, fields []copier.Field) error {
+	src, err := a.openSource(ctx, fileIndex)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	c := &fileCopy{run: a, file: i, src: src, columns: widenColumns(a.catalog, src, i, columnsInFile(a.catalog, i, columns)), fields: fields}
+	c := &fileCopy{run: a, file: fileIndex, src: src, columns: widenColumns(a.catalog, src, fileIndex, columnsInFile(a.catalog, fileIndex, columns)), fields: fields}
 	for g, rows := range src.GroupRows() {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case rows == 0:
 			continue
-		case a.growing.hasGroup(i, g):
-			a.skipRows(rows)
+		case a.growing.hasGroup(fileIndex, g):
+			a.skipUncopiedRows(rows)
 			continue
 		}
 		skip, rowsKept, err := a.matches.matchGroup(rows)
@@ -53,23 +53,22 @@ func copyFile(ctx context.Context, a *applier, w *writer.File, i int, columns []
 	return nil
 }
 
-func (c *fileCopy) copyGroup(ctx context.Context, w *writer.File, g int, skip []uint64, rowsKept int64) error {
+func (c *fileCopy) copyGroup(ctx context.Context, w *writer.File, groupIndex int, rowsToSkip []uint64, rowsKept int64) error {
 	group := w.Group(rowsKept)
-	// The scratch memory is computed once for all columns: when it was computed again for every few columns, copying
-	// 100,000 columns took an hour.
-	scratch := memoizeScratchBytes(c.src, g, c.columns)
+	// The scratch memory is computed once: when it was computed for every few columns, 100,000 columns took an hour.
+	scratch := memoizeScratchBytes(c.src, groupIndex, c.columns)
 	for lo := 0; lo < len(c.columns); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, workers, err := c.countOpenColumns(g, c.columns[lo:], scratch)
+		n, workers, err := c.countOpenColumns(groupIndex, c.columns[lo:], scratch)
 		if err != nil {
-			return format.PlaceError(c.filePath(), g, "", err)
+			return format.PlaceError(c.filePath(), groupIndex, "", err)
 		}
 		w.SetWorkers(workers)
-		release, err := c.fetchAhead(ctx, g, c.columns[lo:lo+n])
+		release, err := c.fetchAhead(ctx, groupIndex, c.columns[lo:lo+n])
 		if err == nil {
-			err = c.copyColumns(ctx, g, workers, group, skip, c.columns[lo:lo+n], c.fields[lo:lo+n])
+			err = c.copyColumns(ctx, groupIndex, workers, group, rowsToSkip, c.columns[lo:lo+n], c.fields[lo:lo+n])
 		}
 		release()
 		if err != nil {
@@ -80,7 +79,7 @@ func (c *fileCopy) copyGroup(ctx context.Context, w *writer.File, g int, skip []
 	if err := group.End(); err != nil {
 		return err
 	}
-	return c.run.growing.markGroup(w, c.file, g)
+	return c.run.growing.markGroup(w, c.file, groupIndex)
 }
 
 func (c *fileCopy) filePath() string { return c.run.catalog.FileName(c.file) }
@@ -111,12 +110,12 @@ func (c *fileCopy) fetchAhead(ctx context.Context, g int, columns []copier.Colum
 	return f.Release, err
 }
 
-func memoizeScratchBytes(src copier.Source, g int, columns []copier.Column) func(workers int) (int64, error) {
+func memoizeScratchBytes(src copier.Source, groupIndex int, columns []copier.Column) func(workers int) (int64, error) {
 	byWorkers := map[int]int64{}
 	return func(workers int) (bytes int64, err error) {
 		bytes, ok := byWorkers[workers]
 		if !ok {
-			bytes, err = src.Scratch(g, columns, workers)
+			bytes, err = src.Scratch(groupIndex, columns, workers)
 			byWorkers[workers] = bytes
 		}
 		return bytes, err
@@ -134,7 +133,7 @@ func (c *fileCopy) countOpenColumns(g int, columns []copier.Column, scratchOf fu
 		if err != nil {
 			return 0, 0, err
 		}
-		first := columnCopyMemory(c.src, g, columns[0])
+		first := bytesToCopyColumn(c.src, g, columns[0])
 		if a.opt.Form == FormParquet { // rows for other forms are stored in plain pages, without encoders
 			scratch += int64(workers) * writer.WorkerBytes
 		}
@@ -145,7 +144,7 @@ func (c *fileCopy) countOpenColumns(g int, columns []copier.Column, scratchOf fu
 			continue
 		default:
 			for _, column := range columns[1:] { // the error reports the need of the largest of the columns
-				total = max(total, used+scratch+columnCopyMemory(c.src, g, column))
+				total = max(total, used+scratch+bytesToCopyColumn(c.src, g, column))
 			}
 			return 0, 0, &stream.MemoryError{
 				What: fmt.Sprintf("copying column %q of %s, row group %d,", columns[0].Name, c.filePath(), g),
@@ -155,22 +154,22 @@ func (c *fileCopy) countOpenColumns(g int, columns []copier.Column, scratchOf fu
 		break
 	}
 	for n = 1; n < len(columns); n++ {
-		if used += columnCopyMemory(c.src, g, columns[n]); used > a.opt.Memory {
+		if used += bytesToCopyColumn(c.src, g, columns[n]); used > a.opt.Memory {
 			break
 		}
 	}
 	return n, workers, nil
 }
 
-func columnCopyMemory(src copier.Source, g int, c copier.Column) int64 {
+func bytesToCopyColumn(src copier.Source, groupIndex int, c copier.Column) int64 {
 	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers {
-		return src.Need(g, c)
+		return src.Need(groupIndex, c)
 	}
 	// Columns made from sparse rows or partition keys have small encodings, and sparse rows are spread in batches.
-	return copier.OpenColumnBytes + 8*sparseBatch + 2*src.GroupRows()[g]
+	return copier.OpenColumnBytes + 8*sparseBatch + 2*src.GroupRows()[groupIndex]
 }
 
-func (c *fileCopy) copyColumns(ctx context.Context, g, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
+func (c *fileCopy) copyColumns(ctx context.Context, groupIndex, workers int, group *writer.Group, skip []uint64, columns []copier.Column, fields []copier.Field) error {
 	var all []*writer.Chunk
 	var copied, sparse []copier.Target // columns to copy from src; columns to make from sparse rows
 	var tasks []copier.Task
@@ -190,36 +189,36 @@ func (c *fileCopy) copyColumns(ctx context.Context, g, workers int, group *write
 		case copier.FromPartition:
 			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(context.Context) error { return writePartitionColumn(c.run.catalog, c.file, target) }})
 		case copier.FromNumbers:
-			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(ctx context.Context) error { return c.writeWidenedNumbers(ctx, g, target) }})
+			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(ctx context.Context) error { return c.writeWidenedNumbers(ctx, groupIndex, target) }})
 		case copier.Absent:
-			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(context.Context) error { return writeNulls(target) }})
+			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(context.Context) error { return writeNullColumn(target) }})
 		default:
 			copied = append(copied, target)
 		}
 	}
-	more, err := c.src.Tasks(ctx, g, copied)
+	more, err := c.src.Tasks(ctx, groupIndex, copied)
 	if err != nil {
-		return format.PlaceError(c.filePath(), g, "", err)
+		return format.PlaceError(c.filePath(), groupIndex, "", err)
 	}
 	tasks = append(tasks, more...)
 	if len(sparse) > 0 {
 		name := c.run.catalog.Leaves[c.run.sparse.Values].Name
-		tasks = append(tasks, copier.Task{Column: name, Run: func(ctx context.Context) error { return c.copySparseFeatures(ctx, g, sparse) }})
+		tasks = append(tasks, copier.Task{Column: name, Run: func(ctx context.Context) error { return c.copySparseFeatures(ctx, groupIndex, sparse) }})
 	}
-	if err := runCopyTasks(ctx, workers, c.filePath(), g, tasks, all); err != nil {
+	if err := runCopyTasks(ctx, workers, c.filePath(), groupIndex, tasks, all); err != nil {
 		return err
 	}
 	return group.Place(all)
 }
 
-func runCopyTasks(ctx context.Context, workers int, path string, g int, tasks []copier.Task, chunks []*writer.Chunk) error {
+func runCopyTasks(ctx context.Context, workers int, path string, groupIndex int, tasks []copier.Task, chunks []*writer.Chunk) error {
 	work, workCtx := errgroup.WithContext(ctx)
 	work.SetLimit(workers)
 	for _, t := range tasks {
 		if workCtx.Err() != nil {
 			break
 		}
-		work.Go(func() error { return format.PlaceError(path, g, t.Column, t.Run(workCtx)) })
+		work.Go(func() error { return format.PlaceError(path, groupIndex, t.Column, t.Run(workCtx)) })
 	}
 	err := work.Wait()
 	if ctx.Err() != nil {
@@ -234,7 +233,7 @@ func runCopyTasks(ctx context.Context, workers int, path string, g int, tasks []
 		if ctx.Err() != nil {
 			break
 		}
-		last.Go(func() error { return format.PlaceError(path, g, c.Descr().Path(), c.Finish()) })
+		last.Go(func() error { return format.PlaceError(path, groupIndex, c.Descr().Path(), c.Finish()) })
 	}
 	if err := last.Wait(); err != nil {
 		return err

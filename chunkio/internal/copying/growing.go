@@ -94,7 +94,7 @@ func (a *applier) openGrowingFile(ctx context.Context, out string, fields []copi
 	}
 	a.report.Warnings = append(a.report.Warnings, stream.PlainTexts(g.file.Remarks())...)
 	if len(marks) == 0 {
-		a.report.Resumed.countFate(g.file.RefusalFate())
+		a.report.Resumed.countFinishedFile(g.file.RefusalFate())
 	}
 	if a.opt.Form != FormParquet {
 		g.file.SetRemedy(stream.Textf("free some space, or name a {temp-dir} elsewhere, for the rows that wait"))

@@ -83,7 +83,7 @@ func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLay
 		}
 		base := common[isLocalTreePath(tree)]
 		if len(roots) > 0 {
-			base = innermostRoot(roots, tree)
+			base = innermostRootAbove(roots, tree)
 		}
 		rel, _ := cutFolder(base, tree)
 		rel = withFormEnding(rel, form)
@@ -99,16 +99,16 @@ func chooseFolderLayout(out string, roots, paths []string, form Form) (outputLay
 	return l, nil
 }
 
-func withFormEnding(rel string, form Form) string {
-	if strings.EqualFold(path.Ext(rel), form.fileEnding()) {
-		return rel
+func withFormEnding(relativePath string, form Form) string {
+	if strings.EqualFold(path.Ext(relativePath), form.fileEnding()) {
+		return relativePath
 	}
-	packed := slices.Contains(append([]string{".gzip", ".snappy", ".zstd", ".lz4"}, intake.Packings...), path.Ext(rel))
-	rel = listing.TrimEnding(rel)
-	if inner := listing.NameEnding(rel); packed && (listing.IsDataFile(rel) || inner == ".txt" || inner == ".json") { // a name such as part.csv.gz
-		rel = listing.TrimEnding(rel)
+	packed := slices.Contains(append([]string{".gzip", ".snappy", ".zstd", ".lz4"}, intake.Packings...), path.Ext(relativePath))
+	relativePath = listing.TrimEnding(relativePath)
+	if inner := listing.NameEnding(relativePath); packed && (listing.IsDataFile(relativePath) || inner == ".txt" || inner == ".json") { // a name such as part.csv.gz
+		relativePath = listing.TrimEnding(relativePath)
 	}
-	return rel + form.fileEnding()
+	return relativePath + form.fileEnding()
 }
 
 // isFolderOutput reports whether out is an existing local folder or ends with a slash. A slash at the end means a
@@ -125,7 +125,7 @@ func isFolderOutput(out string) bool {
 	return err == nil && info.IsDir()
 }
 
-func refuseFileAsFolder(out string, ofFolder bool, form Form) error {
+func refuseFileAsFolder(out string, isFolder bool, form Form) error {
 	local, err := place.LocalPath(out)
 	if err != nil || place.IsURL(out) {
 		return err
@@ -133,7 +133,7 @@ func refuseFileAsFolder(out string, ofFolder bool, form Form) error {
 	info, err := os.Stat(local)
 	isFile := err == nil && !info.IsDir()
 	switch {
-	case isFile && ofFolder:
+	case isFile && isFolder:
 		return stream.Usagef("{o} %s: the output of a folder is a folder, and this is none; name a new folder", out)
 	case isFile:
 		return stream.Usagef("{o} %s: the output of several files is a folder, and this is none; name a new folder, or one file for all rows by its ending, as OUT%s", out, form.fileEnding())
@@ -176,7 +176,7 @@ func findInputFolders(ctx context.Context, a *opening.Access, inputs, paths []st
 			return nil, err
 		}
 		for _, p := range places {
-			root, err := folderTreePath(p, paths)
+			root, err := treePathIfInputFolder(p, paths)
 			if err != nil {
 				return nil, err
 			}
@@ -188,10 +188,10 @@ func findInputFolders(ctx context.Context, a *opening.Access, inputs, paths []st
 	return roots, nil
 }
 
-func folderTreePath(arg string, paths []string) (string, error) {
-	arg = strings.TrimPrefix(arg, listing.DeltaScheme)
-	if !place.IsURL(arg) {
-		local, err := place.LocalPath(arg)
+func treePathIfInputFolder(input string, paths []string) (string, error) {
+	input = strings.TrimPrefix(input, listing.DeltaScheme)
+	if !place.IsURL(input) {
+		local, err := place.LocalPath(input)
 		if err != nil {
 			return "", err
 		}
@@ -200,7 +200,7 @@ func folderTreePath(arg string, paths []string) (string, error) {
 		}
 		return "", nil
 	}
-	l, err := store.Parse(arg)
+	l, err := store.Parse(input)
 	if err != nil {
 		return "", err
 	}
@@ -208,7 +208,7 @@ func folderTreePath(arg string, paths []string) (string, error) {
 	if _, glob := l.GlobPrefix(); named || glob {
 		return "", nil
 	}
-	return treePath(arg)
+	return treePath(input)
 }
 
 // commonFolders returns the innermost folder that contains all local files, under the key true, and the innermost
@@ -225,42 +225,41 @@ func commonFolders(paths []string) (map[bool]string, error) {
 		if !ok {
 			folder = path.Dir(tree)
 		}
-		common[isLocalTreePath(tree)] = commonParent(folder, tree)
+		common[isLocalTreePath(tree)] = commonParentFolder(folder, tree)
 	}
 	if len(common) == 2 {
 		here, err := treePath(".")
 		if err != nil {
 			return nil, err
 		}
-		common[true], common[false] = commonParent(here, common[true]+"/"), "."
+		common[true], common[false] = commonParentFolder(here, common[true]+"/"), "."
 	}
 	return common, nil
 }
 
-func commonParent(folder, tree string) string {
+func commonParentFolder(folder, treePathBelow string) string {
 	for {
-		if _, below := cutFolder(folder, tree); below {
+		if _, below := cutFolder(folder, treePathBelow); below {
 			return folder
 		}
 		folder = path.Dir(folder)
 	}
 }
 
-func innermostRoot(roots []string, tree string) string {
+func innermostRootAbove(roots []string, treePathBelow string) string {
 	base := ""
 	for _, root := range roots {
-		if _, below := cutFolder(root, tree); below && len(root) > len(base) {
+		if _, below := cutFolder(root, treePathBelow); below && len(root) > len(base) {
 			base = root
 		}
 	}
 	if base == "" {
-		return path.Dir(tree)
+		return path.Dir(treePathBelow)
 	}
 	return base
 }
 
-// cutFolder returns the part of the tree path tree below the folder, and whether tree is below it. All objects are
-// below the folder ".".
+// cutFolder returns the part of the tree path tree below the folder, and whether it is below; objects are below ".".
 func cutFolder(folder, tree string) (rel string, below bool) {
 	switch folder {
 	case ".":

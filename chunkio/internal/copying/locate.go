@@ -26,7 +26,7 @@ type Located struct {
 	Table   *stream.Table // the table to which the files belong; nil for bare files
 }
 
-// Place locates a flattened column in a file.
+// Place locates a selected column, perhaps a field of a struct or an element of a list, in the schema of a file.
 type Place struct {
 	Name string
 	// Path is the name of the column in the file, followed by the names of the fields inside its structs.
@@ -50,10 +50,10 @@ type Batch struct {
 // TextLayout is the layout of rows of CSV or NDJSON in a file.
 type TextLayout = intake.Layout
 
-// TextStep leads from a JSON value to a value inside it.
+// TextStep is a step on the way to a value inside a JSON document: to a member of an object or an element of an array.
 type TextStep = intake.Step
 
-// Value is the value of one column in the files of a batch.
+// Value describes how to read one column from the files of a Batch.
 type Value struct {
 	Absent bool         // the files lack the column
 	Type   string       // of a parsed text: bool, int8 to int64, uint64, float, double, date, timestamp, instant or string
@@ -122,44 +122,44 @@ func (l *Located) addBatch(b Batch) {
 	l.Batches = append(l.Batches, b)
 }
 
-func describeFileBatch(ctx context.Context, p *plan, from *opening.Access, i int) (Batch, error) {
-	entry := p.catalog.List.EntryAt(i)
+func describeFileBatch(ctx context.Context, p *plan, access *opening.Access, fileIndex int) (Batch, error) {
+	entry := p.catalog.List.EntryAt(fileIndex)
 	path := entry.Path
 	b := Batch{Files: []string{path}, Format: "Arrow", Mixed: p.catalog.HasMixedTypes || p.catalog.List.Schema != nil, Values: make([]Value, len(p.columns))}
-	rows := from.Texts.Rows[p.catalog.FileName(i)]
+	rows := access.Texts.Rows[p.catalog.FileName(fileIndex)]
 	switch {
 	case p.catalog.List.IsStdin():
 		b.Format = ipc.StreamName
 	case rows != nil:
 		b.Format, _, _ = strings.Cut(rows.Table.Format, ",")
 		b.Packing, b.Text = rows.Packing, rows.Table.Layout
-	case from.Texts.SparseFormat(p.catalog.FileName(i)) != "":
-		b.Format = from.Texts.SparseFormat(p.catalog.FileName(i))
-	case p.catalog.Files[i].Parquet:
+	case access.Texts.SparseFormat(p.catalog.FileName(fileIndex)) != "":
+		b.Format = access.Texts.SparseFormat(p.catalog.FileName(fileIndex))
+	case p.catalog.Files[fileIndex].Parquet:
 		b.Format = "Parquet"
 	}
 	var err error
-	if b.Hive, err = foldersHoldKeys(p.catalog, i); err != nil {
+	if b.Hive, err = foldersHoldKeys(p.catalog, fileIndex); err != nil {
 		return b, err
 	}
 	for k, c := range p.columns {
 		switch c.Kind {
 		case copier.FromPartition:
-			if b.Values[k], err = keyValue(p.catalog, i, c.Part, b.Hive); err != nil {
+			if b.Values[k], err = keyValue(p.catalog, fileIndex, c.Part, b.Hive); err != nil {
 				return b, err
 			}
-			b.Values[k].Type = partitionType(p.catalog.Parts[c.Part])
+			b.Values[k].Type = describePartitionType(p.catalog.Parts[c.Part])
 		case copier.FromLeaf, copier.FromSparse:
-			b.Values[k].Absent = p.catalog.Files[i].LeafIndex(c.Leaf) < 0
+			b.Values[k].Absent = p.catalog.Files[fileIndex].LeafIndex(c.Leaf) < 0
 			if b.Text != nil {
-				b.Values[k].Type = textType(rows.Table.Columns, c.Name, p.catalog.Leaves[c.Leaf].Type)
+				b.Values[k].Type = typeInferredFromText(rows.Table.Columns, c.Name, p.catalog.Leaves[c.Leaf].Type)
 			}
 		}
 	}
 	if b.Text == nil || b.Text.Separator != 0 {
 		return b, nil
 	}
-	in, err := from.OpenEntryBytes(ctx, entry, p.opt.Memory)
+	in, err := access.OpenEntryBytes(ctx, entry, p.opt.Memory)
 	if err != nil {
 		return b, err
 	}
@@ -173,7 +173,7 @@ func describeFileBatch(ctx context.Context, p *plan, from *opening.Access, i int
 }
 
 func findJSONPaths(text io.Reader, columns []copier.Column, values []Value) error {
-	names := columnNames(columns)
+	names := namesOfColumns(columns)
 	found, err := intake.FindPaths(text, names)
 	for k, name := range names {
 		values[k].Paths = found[name]
@@ -220,7 +220,7 @@ func keyValue(c *catalog.Catalog, i, part int, folders bool) (Value, error) {
 	return Value{Constant: &text}, nil
 }
 
-func textType(columns []intake.Column, name, commonType string) string {
+func typeInferredFromText(columns []intake.Column, name, commonType string) string {
 	at := slices.IndexFunc(columns, func(own intake.Column) bool { return own.Name == name })
 	if at < 0 {
 		return ""

@@ -93,9 +93,9 @@ func (p *plan) heldBytes() int64 {
 	return p.catalog.MemoryBytes() + p.folderBytes + p.opt.Form.encoderBytes()
 }
 
-func (p *plan) openSource(ctx context.Context, i int) (copier.Source, error) {
-	f := &p.catalog.Files[i]
-	opened, _, err := p.catalog.ReopenFile(ctx, i, p.opt.Memory, p.opt.Meter)
+func (p *plan) openSource(ctx context.Context, fileIndex int) (copier.Source, error) {
+	f := &p.catalog.Files[fileIndex]
+	opened, _, err := p.catalog.ReopenFile(ctx, fileIndex, p.opt.Memory, p.opt.Meter)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (p *plan) openSource(ctx context.Context, i int) (copier.Source, error) {
 		if errors.As(err, new(*stream.MemoryError)) {
 			return nil, err
 		}
-		return nil, stream.Dataf(p.catalog.FileName(i), "cannot be read for copying: %w", err)
+		return nil, stream.Dataf(p.catalog.FileName(fileIndex), "cannot be read for copying: %w", err)
 	}
 	return src, nil
 }
@@ -129,5 +129,5 @@ func (p *plan) checkColumnsFit(leaves int) error {
 // sparseNumberType returns the type of the dense columns that are made from sparse rows: the type of the sparse values
 // if float64 represents all numbers of this type exactly, else double.
 func (p *plan) sparseNumberType() writer.Number {
-	return writer.NumberOf(listElementType(p.catalog.Leaves[p.sparse.Values]))
+	return writer.NumberOf(elementTypeOfList(p.catalog.Leaves[p.sparse.Values]))
 }

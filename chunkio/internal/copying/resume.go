@@ -22,7 +22,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Resumed counts the finished output of an interrupted run that Apply reused or wrote again.
+// Resumed counts files and rows that an interrupted run had finished, and that Apply reused or wrote again.
 type Resumed struct {
 	Whole    int   // files of a folder that were reused
 	Outdated int   // files written again because their input or the columns to write have changed
@@ -30,7 +30,7 @@ type Resumed struct {
 	Rows     int64 // rows of one file that were reused
 }
 
-func (r *Resumed) countFate(fate atomicfile.Fate) {
+func (r *Resumed) countFinishedFile(fate atomicfile.Fate) {
 	switch fate {
 	case atomicfile.Outdated:
 		r.Outdated++
@@ -116,8 +116,8 @@ func (p *plan) digestOutput(i int, columns []copier.Column) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			if col.Text = text; partitionType(p.catalog.Parts[c.Part]) != "string" {
-				col.From = partitionType(p.catalog.Parts[c.Part])
+			if col.Text = text; describePartitionType(p.catalog.Parts[c.Part]) != "string" {
+				col.From = describePartitionType(p.catalog.Parts[c.Part])
 			}
 		}
 		content.Columns = append(content.Columns, col)

@@ -16,7 +16,7 @@ import (
 // sparseBatch is the number of sparse rows that are made dense at a time.
 const sparseBatch = 8192
 
-func listElementType(l format.Leaf) string {
+func elementTypeOfList(l format.Leaf) string {
 	if l.Entries != "" {
 		return l.Entries
 	}
@@ -24,17 +24,17 @@ func listElementType(l format.Leaf) string {
 	return strings.TrimSuffix(t, ">")
 }
 
-func (c *fileCopy) writeWidenedNumbers(ctx context.Context, g int, target copier.Target) error {
+func (c *fileCopy) writeWidenedNumbers(ctx context.Context, groupIndex int, target copier.Target) error {
 	leaf := c.run.catalog.Files[c.file].LeafIndex(target.Leaf)
-	group, err := c.src.Open(ctx, g, []int{leaf})
+	group, err := c.src.Open(ctx, groupIndex, []int{leaf})
 	if err != nil {
 		return err
 	}
 	defer group.Close()
-	n := writer.NumberOf(listElementType(c.run.catalog.Leaves[target.Leaf]))
+	n := writer.NumberOf(elementTypeOfList(c.run.catalog.Leaves[target.Leaf]))
 	batch := make([]float64, sparseBatch)
 	dst := make([][]float64, max(c.src.Leaves()[leaf].Width, 1))
-	for from, rows := int64(0), c.src.GroupRows()[g]; from < rows; from += sparseBatch {
+	for from, rows := int64(0), c.src.GroupRows()[groupIndex]; from < rows; from += sparseBatch {
 		to := min(rows, from+sparseBatch)
 		dst[max(target.Element, 0)] = batch[:to-from]
 		if err := group.Decode(ctx, leaf, from, to, dst); err != nil {

@@ -20,7 +20,7 @@ import (
 func columnsInFile(c *catalog.Catalog, i int, columns []copier.Column) []copier.Column {
 	here := make([]copier.Column, len(columns))
 	for k, column := range columns {
-		if here[k] = column; !hasColumn(c, i, column) {
+		if here[k] = column; !fileHasColumn(c, i, column) {
 			here[k].Kind = copier.Absent
 		}
 	}
@@ -46,16 +46,16 @@ func widenColumns(c *catalog.Catalog, src copier.Source, i int, columns []copier
 	return columns
 }
 
-func fillMissingFields(leaves []format.Leaf, fields []copier.Field, columns []copier.Column) {
+func setNullFieldsOfAbsentColumns(leaves []format.Leaf, fields []copier.Field, columns []copier.Column) {
 	for k := range fields {
 		if c := columns[k]; fields[k].Node == nil && c.Kind != copier.FromField {
-			fields[k] = copier.Field{Node: newColumnNode(c.Name, listElementType(leaves[c.Leaf])), Dict: []bool{true}}
+			fields[k] = copier.Field{Node: newColumnNode(c.Name, elementTypeOfList(leaves[c.Leaf])), Dict: []bool{true}}
 		}
 	}
 }
 
-func hasColumn(of *catalog.Catalog, i int, c copier.Column) bool {
-	f := &of.Files[i]
+func fileHasColumn(files *catalog.Catalog, fileIndex int, c copier.Column) bool {
+	f := &files.Files[fileIndex]
 	if f.Order == nil { // a file without its own order has all columns
 		return true
 	}
@@ -63,7 +63,7 @@ func hasColumn(of *catalog.Catalog, i int, c copier.Column) bool {
 	case copier.FromLeaf:
 		return f.LeafIndex(c.Leaf) >= 0
 	case copier.FromField:
-		for at, l := range of.Leaves {
+		for at, l := range files.Leaves {
 			if (l.Name == c.Name || strings.HasPrefix(l.Name, c.Name+".")) && f.LeafIndex(at) >= 0 {
 				return true
 			}
@@ -73,8 +73,8 @@ func hasColumn(of *catalog.Catalog, i int, c copier.Column) bool {
 	return true
 }
 
-// presentColumns returns the columns to write for file i of an output folder: the columns that the file has, or all
-// columns if it belongs to a table. A file with rows must have at least one of the columns.
+// presentColumns returns the columns to write for input file i, for an output folder: the columns that the file has, or
+// all if it belongs to a table. A file with rows must have at least one of the columns.
 func presentColumns(from *catalog.Catalog, i int, columns []copier.Column) ([]copier.Column, error) {
 	var present []copier.Column
 	for k, c := range columnsInFile(from, i, columns) {
@@ -108,20 +108,20 @@ func newColumnNode(name, typ string) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Optional, logical, physical, -1, -1))
 }
 
-func makeNullable(path string, n schema.Node) (schema.Node, error) {
-	p, ok := n.(*schema.PrimitiveNode)
+func makeNodeNullable(path string, node schema.Node) (schema.Node, error) {
+	p, ok := node.(*schema.PrimitiveNode)
 	switch {
-	case n.RepetitionType() == parquet.Repetitions.Optional:
-		return n, nil
+	case node.RepetitionType() == parquet.Repetitions.Optional:
+		return node, nil
 	case !ok:
 		e := stream.Dataf(path, "the file lacks this column, which is nested and never null in others")
-		e.Column, e.Remedy = n.Name(), stream.Textf("write the files to a folder, {o} DIR, where each keeps its columns")
+		e.Column, e.Remedy = node.Name(), stream.Textf("write the files to a folder, {o} DIR, where each keeps its columns")
 		return nil, e
 	}
 	return copier.FlatNode(p, p.Name(), false)
 }
 
-func writeNulls(c copier.Target) error {
+func writeNullColumn(c copier.Target) error {
 	for _, chunk := range c.Chunks {
 		levels := make([]int16, chunk.Rows)
 		var rep []int16
@@ -135,24 +135,24 @@ func writeNulls(c copier.Target) error {
 	return nil
 }
 
-func putNullLevels(chunk *writer.Chunk, def, rep []int16) error {
+func putNullLevels(chunk *writer.Chunk, definitionLevels, repetitionLevels []int16) error {
 	switch t := chunk.Type(); t {
 	case parquet.Types.Boolean:
-		return writer.Put(chunk, []bool{}, def, rep)
+		return writer.Put(chunk, []bool{}, definitionLevels, repetitionLevels)
 	case parquet.Types.Int32:
-		return writer.Put(chunk, []int32{}, def, rep)
+		return writer.Put(chunk, []int32{}, definitionLevels, repetitionLevels)
 	case parquet.Types.Int64:
-		return writer.Put(chunk, []int64{}, def, rep)
+		return writer.Put(chunk, []int64{}, definitionLevels, repetitionLevels)
 	case parquet.Types.Int96:
-		return writer.Put(chunk, []parquet.Int96{}, def, rep)
+		return writer.Put(chunk, []parquet.Int96{}, definitionLevels, repetitionLevels)
 	case parquet.Types.Float:
-		return writer.Put(chunk, []float32{}, def, rep)
+		return writer.Put(chunk, []float32{}, definitionLevels, repetitionLevels)
 	case parquet.Types.Double:
-		return writer.Put(chunk, []float64{}, def, rep)
+		return writer.Put(chunk, []float64{}, definitionLevels, repetitionLevels)
 	case parquet.Types.ByteArray:
-		return writer.Put(chunk, []parquet.ByteArray{}, def, rep)
+		return writer.Put(chunk, []parquet.ByteArray{}, definitionLevels, repetitionLevels)
 	case parquet.Types.FixedLenByteArray:
-		return writer.Put(chunk, []parquet.FixedLenByteArray{}, def, rep)
+		return writer.Put(chunk, []parquet.FixedLenByteArray{}, definitionLevels, repetitionLevels)
 	default:
 		return fmt.Errorf("unknown physical type %v", t)
 	}

@@ -28,7 +28,7 @@ type Dataset struct {
 	ownAccess *opening.Access // opened by Open and closed by Close; nil in a Dataset made by With
 }
 
-// passes are the methods of a table that importers of a Dataset call; [pipeline.Table] documents them.
+// passes has the methods that a Dataset takes over from its table; [pipeline.Table] documents them.
 type passes interface {
 	stream.Source
 	Categories(ctx context.Context, columns []string, limit int) ([]settings.Category, error)
@@ -63,14 +63,14 @@ func OpenInputs(ctx context.Context, inputs []string, opt settings.Options) (*Da
 		return nil, err
 	}
 	a := opening.NewAccess(opt)
-	t, err := openTable(ctx, a, inputs, f)
+	t, err := openTableOfInputs(ctx, a, inputs, f)
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return &Dataset{t, t, a}, nil
 }
 
-func openTable(ctx context.Context, a *opening.Access, inputs []string, f *catalog.Filter) (*pipeline.Table, error) {
+func openTableOfInputs(ctx context.Context, a *opening.Access, inputs []string, f *catalog.Filter) (*pipeline.Table, error) {
 	opt := a.Options
 	var list *listing.List
 	var err error
@@ -130,7 +130,7 @@ func (d *Dataset) With(opt settings.Options) (*Dataset, error) {
 	return NewDataset(t), nil
 }
 
-// NewDataset returns a Dataset whose files another Dataset has opened.
+// NewDataset returns a Dataset that reads the table t, whose files another Dataset has opened and closes.
 func NewDataset(t *pipeline.Table) *Dataset { return &Dataset{passes: t, table: t} }
 
 // Inputs describes the files, in the order of their rows. For a stream, the numbers of rows and bytes and the
@@ -150,7 +150,7 @@ func (d *Dataset) Inputs() []stream.Input {
 // Table returns the table to which the files belong, or nil for bare files.
 func (d *Dataset) Table() *stream.Table { return d.table.Catalog.List.Table }
 
-// Paths lists the files in the form that Open accepts, in the order of their rows.
+// Paths lists the paths and URLs of the files, as Open accepts them, in the order of their rows.
 func (d *Dataset) Paths() []string { return d.table.Catalog.List.Paths() }
 
 // Warnings lists oddities that are not errors. The command replaces the names of options in them by its own.
@@ -163,7 +163,7 @@ func (d *Dataset) FileWarnings() []stream.Text {
 	return slices.Concat(d.table.Catalog.Warnings, d.table.Catalog.Texts.CurrentGuesses().Doubts)
 }
 
-// CatalogBytes returns the memory of the catalog, which is held while the Dataset is open.
+// CatalogBytes returns the memory of the data from the footers of all files, which is held while the Dataset is open.
 func (d *Dataset) CatalogBytes() int64 { return d.table.Catalog.MemoryBytes() }
 
 // Close frees the buffers of the last pass, and the columns held by Options.Keep; a further pass makes new buffers. If
@@ -186,11 +186,11 @@ func (d *Dataset) NotInput(ctx context.Context, out string, others ...string) er
 	return d.table.Catalog.List.RefuseAsOutput(ctx, out, d.table.Options.Stdin, others)
 }
 
-// Part identifies the plan and the shard that the Dataset reads. It is nil if there is no plan.
+// Part identifies the plan file, and the shard of it, that the Dataset reads. It is nil if there is no plan.
 func (d *Dataset) Part() *stream.Part { return d.table.Catalog.Part() }
 
-// SparseColumns returns the value of Options.Sparse, completed by the number of features, such as "x,500". It is "" for
-// dense rows.
+// SparseColumns returns the value of Options.Sparse, with the number of features at its end even if the option lacks
+// it, such as "x,500". It is "" for dense rows.
 func (d *Dataset) SparseColumns() string { return d.table.Sparse.OptionText(d.table.Catalog.Leaves) }
 
 // ShardRows returns the rows of the shard that the Dataset reads, and the position of the first row of its Inputs,
@@ -212,13 +212,12 @@ func (d *Dataset) RowsMemory() (held, least int64) {
 	return d.table.Catalog.Texts.ConversionMemory()
 }
 
-// Guesses returns the guesses about the files opened so far.
+// Guesses returns the guesses about the text files opened so far: about headers and missing values.
 func (d *Dataset) Guesses() opening.Guesses {
 	return d.table.Catalog.Texts.GuessesWith(d.table.Options.Texts.Nulls)
 }
 
-// RowsScratch returns the size in bytes of the scratch files to which rows of text, arrays, Avro and triples were
-// written at opening.
+// RowsScratch returns the bytes of the scratch files with the rows of text, arrays, Avro and triples.
 func (d *Dataset) RowsScratch() int64 {
 	return d.table.Catalog.Texts.ScratchBytes()
 }

@@ -16,6 +16,7 @@ type action struct {
 	CheckpointMetadata *checkpointMetadata
 }
 
+// fileAction adds a data file to the table, or removes it.
 type fileAction struct {
 	Path            *string
 	PartitionValues map[string]*string
@@ -24,6 +25,7 @@ type fileAction struct {
 	DeletionVector  *deletionVector
 }
 
+// deletionVector locates a list of deleted rows of a data file.
 type deletionVector struct {
 	StorageType    string
 	PathOrInlineDv string
@@ -41,6 +43,7 @@ func (d *deletionVector) uniqueID() string {
 	return fmt.Sprintf("%s%s@%d", d.StorageType, d.PathOrInlineDv, *d.Offset)
 }
 
+// metaData contains the schema of the table and its properties.
 type metaData struct {
 	Format           struct{ Provider string }
 	SchemaString     string // a JSON document
@@ -48,14 +51,17 @@ type metaData struct {
 	Configuration    map[string]string
 }
 
+// protocol contains the features that a reader of the table must support.
 type protocol struct {
 	MinReaderVersion int64
 	ReaderFeatures   []string
 }
 
+// sidecar names a further file with actions of a checkpoint.
 type sidecar struct {
 	Path        string
 	SizeInBytes int64
 }
 
+// checkpointMetadata contains the version of the table that a checkpoint describes.
 type checkpointMetadata struct{ Version *int64 }

@@ -24,6 +24,7 @@ type commitQueue struct {
 	running     sync.WaitGroup
 }
 
+// fetchedFile is the content of a commit's file that was read ahead, or the error of reading it.
 type fetchedFile struct {
 	content []byte
 	err     error
@@ -40,9 +41,9 @@ func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, relea
 	}
 	delete(q.files, i)
 	got := <-file
-	release = func() { q.budget.release(f.size) }
+	release = func() { q.budget.releaseBytes(f.size) }
 	if got.err != nil {
-		return nil, release, q.errUnreadable(f.name, got.err)
+		return nil, release, q.errUnreadableFile(f.name, got.err)
 	}
 	return bytes.NewReader(got.content), release, q.checkSize(f, int64(len(got.content)))
 }
@@ -50,7 +51,7 @@ func (q *commitQueue) openCommit(ctx context.Context, i int) (r io.Reader, relea
 // startReading starts to read commit i in the background, if enough memory remains for other purposes.
 func (q *commitQueue) startReading(ctx context.Context, i int) {
 	f := q.waiting[i].logFile()
-	if f.size > maxAheadFile || f.size > q.budget.limit/2-q.budget.used || q.budget.reserve(f.size, q.name) != nil {
+	if f.size > maxAheadFile || f.size > q.budget.limit/2-q.budget.used || q.budget.reserveBytes(f.size, q.name) != nil {
 		return
 	}
 	file := make(chan fetchedFile, 1)

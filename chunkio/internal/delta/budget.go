@@ -5,15 +5,15 @@ import "github.com/ufs-stream/ufs-stream/stream"
 // budget counts the bytes in use against a limit.
 type budget struct{ used, limit int64 }
 
-func (b *budget) reserve(n int64, table string) error {
-	if n > b.limit-b.used {
-		return b.errOverLimit(n, table)
+func (b *budget) reserveBytes(bytes int64, tableName string) error {
+	if bytes > b.limit-b.used {
+		return b.errOverLimit(bytes, tableName)
 	}
-	b.used += n
+	b.used += bytes
 	return nil
 }
 
-func (b *budget) release(n int64) { b.used -= n }
+func (b *budget) releaseBytes(bytes int64) { b.used -= bytes }
 
 // errOverLimit reports that n more bytes exceed the limit. Later parts of the log may need still more memory.
 func (b *budget) errOverLimit(n int64, table string) error {

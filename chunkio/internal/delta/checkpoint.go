@@ -16,9 +16,9 @@ import (
 func readCheckpoint(ctx context.Context, t *table, c *checkpoint, s *replayState) error {
 	r := checkpointReader{table: t, state: s, version: c.version}
 	for _, part := range c.parts {
-		read := r.readParquet
+		read := r.readParquetFile
 		if c.kind == uuidJSON {
-			read = r.readJSON
+			read = r.readJSONFile
 		}
 		if err := read(ctx, part); err != nil {
 			return addCheckpointRemedy(t, c, err)
@@ -26,14 +26,14 @@ func readCheckpoint(ctx context.Context, t *table, c *checkpoint, s *replayState
 	}
 	// Only V2 checkpoints have sidecars, i.e. files that continue the checkpoint. A sidecar has no sidecars.
 	for _, f := range r.sidecars {
-		if err := r.readParquet(ctx, f); err != nil {
+		if err := r.readParquetFile(ctx, f); err != nil {
 			return addCheckpointRemedy(t, c, err)
 		}
 	}
 	return nil
 }
 
-func addCheckpointRemedy(t *table, c *checkpoint, err error) error {
+func addCheckpointRemedy(t *table, damaged *checkpoint, err error) error {
 	e, ok := errors.AsType[*stream.DataError](err)
 	if _, fault := errors.AsType[folderError](err); !ok || fault {
 		return err
@@ -44,8 +44,8 @@ func addCheckpointRemedy(t *table, c *checkpoint, err error) error {
 		retry = "read the table again; if that fails here too, "
 	}
 	e.Remedy = stream.Textf(retry + "restore the checkpoint from a copy")
-	if isCompleteWithout(t, c) {
-		e.Remedy = stream.Textf(retry+"move the checkpoint of version %d away: the log is complete without it", c.version)
+	if isCompleteWithout(t, damaged) {
+		e.Remedy = stream.Textf(retry+"move the checkpoint of version %d away: the log is complete without it", damaged.version)
 	}
 	return e
 }
@@ -76,10 +76,10 @@ type checkpointReader struct {
 	values   []partitionValue
 }
 
-func (r *checkpointReader) readJSON(ctx context.Context, f logFile) error {
+func (r *checkpointReader) readJSONFile(ctx context.Context, f logFile) error {
 	return r.readActions(ctx, f, func(a *action) error {
 		if m := a.CheckpointMetadata; m != nil && m.Version != nil {
-			if err := r.checkVersion(*m.Version); err != nil {
+			if err := r.checkStatedVersion(*m.Version); err != nil {
 				return err
 			}
 		}
@@ -89,11 +89,11 @@ func (r *checkpointReader) readJSON(ctx context.Context, f logFile) error {
 			}
 		}
 		a.Remove = nil
-		return applyAction(r.table, a, r.state)
+		return applyActionToState(r.table, a, r.state)
 	})
 }
 
-func (r *checkpointReader) checkVersion(version int64) error {
+func (r *checkpointReader) checkStatedVersion(version int64) error {
 	if version != r.version {
 		return fmt.Errorf("claims to be the checkpoint of version %d", version)
 	}
@@ -110,7 +110,7 @@ func (r *checkpointReader) addSidecar(raw string, size int64) error {
 	if !r.state.wantsFiles {
 		return nil
 	}
-	if err := r.budget.reserve(checkpointFileBytes+int64(len(name)), r.name); err != nil {
+	if err := r.budget.reserveBytes(checkpointFileBytes+int64(len(name)), r.name); err != nil {
 		return err
 	}
 	r.sidecars = append(r.sidecars, logFile{sidecarFolder + path.Base(name), size})

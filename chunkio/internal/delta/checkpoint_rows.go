@@ -25,15 +25,15 @@ func (w *watchedInput) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-func (r *checkpointReader) readParquet(ctx context.Context, f logFile) error {
+func (r *checkpointReader) readParquetFile(ctx context.Context, f logFile) error {
 	opened, err := r.folder.Open(ctx, f.name)
 	if err != nil {
-		return r.errUnreadable(f.name, err)
+		return r.errUnreadableFile(f.name, err)
 	}
 	defer opened.Close()
 	in := &watchedInput{Input: opened}
-	if err = r.readColumns(ctx, f, in); in.err != nil && ctx.Err() == nil {
-		return r.errUnreadable(f.name, in.err)
+	if err = r.readParquetInput(ctx, f, in); in.err != nil && ctx.Err() == nil {
+		return r.errUnreadableFile(f.name, in.err)
 	}
 	return err
 }
@@ -42,8 +42,8 @@ func (r *checkpointReader) readParquet(ctx context.Context, f logFile) error {
 // action has a path, a size and a time.
 const actionsPerByte = 64
 
-func (r *checkpointReader) readColumns(ctx context.Context, f logFile, in format.Input) error {
-	place := r.filePath(f.name)
+func (r *checkpointReader) readParquetInput(ctx context.Context, f logFile, in format.Input) error {
+	place := r.pathForMessages(f.name)
 	if f.size > 0 { // the size of a sidecar may be missing
 		if err := r.checkSize(f, in.Size()); err != nil {
 			return err
@@ -54,10 +54,10 @@ func (r *checkpointReader) readColumns(ctx context.Context, f logFile, in format
 		return format.PlaceError(place, -1, "", err)
 	}
 	footerBytes := file.HeldBytes()
-	if err := r.budget.reserve(footerBytes, r.name); err != nil {
+	if err := r.budget.reserveBytes(footerBytes, r.name); err != nil {
 		return err
 	}
-	defer r.budget.release(footerBytes)
+	defer r.budget.releaseBytes(footerBytes)
 	at, err := findColumns(file.Schema(), r.state.wantsFiles)
 	if err != nil {
 		return format.PlaceError(place, -1, "", fmt.Errorf("is no checkpoint: %w", err))
@@ -80,10 +80,10 @@ func (r *checkpointReader) readRowGroup(ctx context.Context, file *pq.File, g in
 			need += cursorBytes(file, g, i)
 		}
 	}
-	if err := r.budget.reserve(need, r.name); err != nil {
+	if err := r.budget.reserveBytes(need, r.name); err != nil {
 		return err
 	}
-	defer r.budget.release(need)
+	defer r.budget.releaseBytes(need)
 	// The library may panic on damaged values.
 	return format.Guard(func() error {
 		rows, err := openRows(file, g, at)
@@ -118,28 +118,28 @@ func cursorBytes(file *pq.File, g, i int) int64 {
 	return n + header/4*min(c.Uncompressed, 8*file.DictionaryBytes(g, i))
 }
 
-func errAtRow(row int64, err error) error {
+func errAtRow(rowNumber int64, err error) error {
 	if _, ok := errors.AsType[*stream.MemoryError](err); ok {
 		return err
 	}
 	if _, ok := errors.AsType[*stream.DataError](err); ok {
 		return err
 	}
-	return &stream.DataError{RowGroup: -1, Row: row, Err: err}
+	return &stream.DataError{RowGroup: -1, Row: rowNumber, Err: err}
 }
 
 func (r *checkpointReader) applyRow(row *rowReader) error {
-	if row.isActionOfColumn(addPath) {
+	if row.rowHasActionOfColumn(addPath) {
 		if err := r.applyAdd(row); err != nil {
 			return err
 		}
 	}
-	if row.isActionOfColumn(metaPartitions) {
+	if row.rowHasActionOfColumn(metaPartitions) {
 		if err := r.applyMetaData(row); err != nil {
 			return err
 		}
 	}
-	if row.isActionOfColumn(protocolVersion) {
+	if row.rowHasActionOfColumn(protocolVersion) {
 		version, ok := row.scalarCell(protocolVersion)
 		if !ok {
 			return errors.New("a protocol has no minReaderVersion")
@@ -151,11 +151,11 @@ func (r *checkpointReader) applyRow(row *rowReader) error {
 		r.state.protocol = &protocol{version.number, features}
 	}
 	if version, ok := row.scalarCell(checkpointVersion); ok {
-		if err := r.checkVersion(version.number); err != nil {
+		if err := r.checkStatedVersion(version.number); err != nil {
 			return err
 		}
 	}
-	if row.isActionOfColumn(sidecarPath) {
+	if row.rowHasActionOfColumn(sidecarPath) {
 		name, ok := row.scalarCell(sidecarPath)
 		if !ok {
 			return errors.New("a sidecar has no path")

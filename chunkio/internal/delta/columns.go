@@ -10,8 +10,8 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// Columns of a checkpoint that are read. The groups inside lists and maps may have any name. A column in a list or map
-// is therefore found by the beginning of its path, and in a map also by the end of its path.
+// Numbers of the columns of a checkpoint that are read. The groups inside lists and maps may have any name. A column in
+// a list or map is therefore found by the beginning of its path, and in a map also by the end of its path.
 const (
 	addPath = iota
 	addSize
@@ -83,7 +83,8 @@ func findColumns(s *schema.Schema, files bool) (at [columnCount]int, err error) 
 	return at, checkShapes(s, at)
 }
 
-// checkShapes verifies which columns are lists, which contain texts, and that maps have both keys and values.
+// checkShapes verifies that exactly the expected columns of a checkpoint are lists, that exactly the expected columns
+// are texts, and that maps have both keys and values.
 func checkShapes(s *schema.Schema, at [columnCount]int) error {
 	repeated := []int{addKeys, addValues, metaPartitions, metaKeys, metaValues, protocolFeatures}
 	for c, i := range at {
@@ -148,12 +149,12 @@ func (r *rowReader) nextRow() (err error) {
 	return nil
 }
 
-func (r *rowReader) isActionOfColumn(c int) bool {
-	return r.cursors[c] != nil && r.cells[c][0].def >= r.cursors[c].levels.group
+func (r *rowReader) rowHasActionOfColumn(columnNumber int) bool {
+	return r.cursors[columnNumber] != nil && r.cells[columnNumber][0].def >= r.cursors[columnNumber].levels.group
 }
 
-// scalarCell returns the value of column c in the current row. ok is false if the value is null or the column is
-// absent.
+// scalarCell returns the cell of the column with number c in the current row. ok is false if the value is null or the
+// column is absent.
 func (r *rowReader) scalarCell(c int) (v cell, ok bool) {
 	if r.cursors[c] == nil {
 		return v, false
@@ -162,7 +163,7 @@ func (r *rowReader) scalarCell(c int) (v cell, ok bool) {
 	return v, v.def == r.cursors[c].levels.max
 }
 
-// listTexts returns the elements of column c in the current row. It returns an error if one of them is null.
+// listTexts returns the elements of list column number c in the current row. It fails if one is null.
 func (r *rowReader) listTexts(c int) (elements []string, err error) {
 	if r.cursors[c] == nil {
 		return nil, nil

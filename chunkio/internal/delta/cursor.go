@@ -40,7 +40,7 @@ type columnLevels struct {
 	repeated bool
 }
 
-func findLevels(s *schema.Schema, column int) (l columnLevels) {
+func levelsOfColumn(s *schema.Schema, column int) (l columnLevels) {
 	d := s.Column(column)
 	l.max, l.repeated = d.MaxDefinitionLevel(), d.MaxRepetitionLevel() > 0
 	var node schema.Node = s.Root()
@@ -74,7 +74,7 @@ const batchEntries = 512
 // openCursor opens the column chunk of physical column i in row group g. The caller must call done.
 func openCursor(f *pq.File, g, i int) (*columnCursor, error) {
 	s := f.Schema()
-	c := &columnCursor{path: s.Column(i).Path(), levels: findLevels(s, i), unloaded: f.Chunk(g, i).Values}
+	c := &columnCursor{path: s.Column(i).Path(), levels: levelsOfColumn(s, i), unloaded: f.Chunk(g, i).Values}
 	if s.Column(i).MaxRepetitionLevel() > 1 {
 		return nil, fmt.Errorf("column %s has lists of lists, where checkpoints have none", c.path)
 	}
@@ -86,11 +86,11 @@ func openCursor(f *pq.File, g, i int) (*columnCursor, error) {
 	c.def, c.rep = make([]int16, batchEntries), make([]int16, batchEntries)
 	switch r := reader.(type) {
 	case *pqfile.ByteArrayColumnChunkReader:
-		setBatchLoader(c, r, func(v parquet.ByteArray) cell { return cell{text: v} })
+		setLoadAndValue(c, r, func(v parquet.ByteArray) cell { return cell{text: v} })
 	case *pqfile.Int32ColumnChunkReader:
-		setBatchLoader(c, r, func(v int32) cell { return cell{number: int64(v)} })
+		setLoadAndValue(c, r, func(v int32) cell { return cell{number: int64(v)} })
 	case *pqfile.Int64ColumnChunkReader:
-		setBatchLoader(c, r, func(v int64) cell { return cell{number: v} })
+		setLoadAndValue(c, r, func(v int64) cell { return cell{number: v} })
 	default:
 		done()
 		return nil, fmt.Errorf("column %s holds %v, where checkpoints have a text or a whole number", c.path, reader.Type())
@@ -98,7 +98,7 @@ func openCursor(f *pq.File, g, i int) (*columnCursor, error) {
 	return c, nil
 }
 
-func setBatchLoader[T any](c *columnCursor, r pq.TypedReader[T], convert func(T) cell) {
+func setLoadAndValue[T any](c *columnCursor, r pq.TypedReader[T], convert func(T) cell) {
 	values := make([]T, batchEntries)
 	c.load = func() (int64, error) {
 		var def, rep []int16
@@ -118,7 +118,7 @@ func setBatchLoader[T any](c *columnCursor, r pq.TypedReader[T], convert func(T)
 	c.value = func(i int) cell { return convert(values[i]) }
 }
 
-func (c *columnCursor) loadIfEmpty() (bool, error) {
+func (c *columnCursor) loadBatchIfUsedUp() (bool, error) {
 	if c.at < c.entries {
 		return true, nil
 	}
@@ -160,7 +160,7 @@ func (c *columnCursor) nextCell() (cell, error) {
 func (c *columnCursor) nextRow(into []cell) ([]cell, error) {
 	into = into[:0]
 	for {
-		more, err := c.loadIfEmpty()
+		more, err := c.loadBatchIfUsedUp()
 		if err != nil {
 			return nil, err
 		}

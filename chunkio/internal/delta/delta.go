@@ -66,22 +66,22 @@ func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapsh
 		return nil, stream.Usagef("{version} and {as-of} both choose a version of %s: set one of them", name)
 	}
 	t := &table{folder: folder, name: strings.TrimRight(name, "/"), budget: budget{limit: cmp.Or(opt.Memory, 1<<30)}}
-	if err := t.listLog(ctx); err != nil {
+	if err := t.listLogFiles(ctx); err != nil {
 		return nil, err
 	}
-	version, err := chooseVersion(ctx, t, opt)
+	version, err := findRequestedVersion(ctx, t, opt)
 	if err != nil {
 		return nil, err
 	}
-	part, err := t.findSegment(version)
+	part, err := t.segmentOfVersion(version)
 	if err != nil {
 		return nil, err
 	}
-	s := newState(&t.budget, true)
+	s := newReplayState(&t.budget, true)
 	if err := replaySegment(ctx, t, part, s); err != nil {
 		return nil, err
 	}
-	if err := checkSupport(t, s); err != nil {
+	if err := checkProtocolIsSupported(t, s); err != nil {
 		return nil, err
 	}
 	snapshot := &Snapshot{Version: version, Partitions: slices.Clone(s.meta.PartitionColumns)}
@@ -95,7 +95,7 @@ func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapsh
 	return snapshot, err
 }
 
-func chooseVersion(ctx context.Context, t *table, opt Options) (int64, error) {
+func findRequestedVersion(ctx context.Context, t *table, opt Options) (int64, error) {
 	switch {
 	case opt.Version != nil:
 		if v := *opt.Version; v < t.oldest || v > t.newest {

@@ -68,7 +68,7 @@ func TestDamagedLines(t *testing.T) {
 		m := newFolder()
 		m.commit(0, protocolLine, metaLine, line.text, addLine("y"))
 		_, err := read(t, m, -1)
-		wantData(t, line.text, err, commitName(0), line.says, "restore the file")
+		wantData(t, line.text, err, commitFileName(0), line.says, "restore the file")
 	}
 }
 
@@ -76,9 +76,9 @@ func TestDamagedLines(t *testing.T) {
 func TestEmptyCommit(t *testing.T) {
 	m := newFolder()
 	m.commit(0, protocolLine, metaLine)
-	m.files[commitName(1)] = nil
+	m.files[commitFileName(1)] = nil
 	_, err := read(t, m, -1)
-	wantData(t, "empty", err, commitName(1), "is empty (0 bytes)")
+	wantData(t, "empty", err, commitFileName(1), "is empty (0 bytes)")
 }
 
 // If the log cannot make the version, the error names the missing file and the versions that can be read.
@@ -103,9 +103,9 @@ func TestGaps(t *testing.T) {
 		if c.base >= 0 {
 			h.checkpoint(t, m, c.base, shapeClassic)
 		}
-		delete(m.files, commitName(c.missing))
+		delete(m.files, commitFileName(c.missing))
 		_, err := read(t, m, c.version)
-		wantData(t, c.name, err, commitName(c.missing), c.says...)
+		wantData(t, c.name, err, commitFileName(c.missing), c.says...)
 		if c.base == 7 { // the gap does no harm from there on
 			got, err := read(t, m, -1)
 			same(t, c.name, got, err, h.want(9))
@@ -127,8 +127,8 @@ func TestGaps(t *testing.T) {
 	// A file that goes between listing and reading.
 	_, err = Read(t.Context(), vanishing{m, fmt.Sprintf(checkpoint, 3)}, "shop/orders", Options{})
 	wantData(t, "gone", err, fmt.Sprintf(checkpoint, 3), "is missing", "read the table again")
-	_, err = Read(t.Context(), vanishing{m, commitName(5)}, "shop/orders", Options{})
-	wantData(t, "gone", err, commitName(5), "is missing", "read the table again")
+	_, err = Read(t.Context(), vanishing{m, commitFileName(5)}, "shop/orders", Options{})
+	wantData(t, "gone", err, commitFileName(5), "is missing", "read the table again")
 }
 
 // A commit that is cut off between two lines is not taken for a whole one, read in one go
@@ -138,9 +138,9 @@ func TestShortRead(t *testing.T) {
 	short := newFolder()
 	short.commit(0, protocolLine, metaLine, addLine("x"))
 	for _, m := range []*memoryFolder{long, short} {
-		whole := m.files[commitName(0)]
+		whole := m.files[commitFileName(0)]
 		_, err := Read(t.Context(), cutting{m, bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1}, "shop/orders", Options{})
-		wantData(t, "cut", err, commitName(0), fmt.Sprintf("where the log says %d: it is cut off", len(whole)))
+		wantData(t, "cut", err, commitFileName(0), fmt.Sprintf("where the log says %d: it is cut off", len(whole)))
 	}
 }
 

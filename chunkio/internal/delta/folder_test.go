@@ -76,5 +76,5 @@ func (m *memoryFolder) count(name string) {
 
 // commit writes a version.
 func (m *memoryFolder) commit(version int64, lines ...string) {
-	m.files[commitName(version)] = []byte(strings.Join(lines, "\n") + "\n")
+	m.files[commitFileName(version)] = []byte(strings.Join(lines, "\n") + "\n")
 }

@@ -37,7 +37,7 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m := newFolder()
 		m.commit(0, protocolLine, metaLine, addLine("x"))
-		m.files[commitName(1)] = b
+		m.files[commitFileName(1)] = b
 		judge(t, m)
 		m = newFolder()
 		m.files[logFolder+"00000000000000000000.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"] = b

@@ -30,19 +30,19 @@ const lineCopies = 4
 // openFile opens a file of the log for reading from its start. release, if not nil, frees the file's memory.
 func (t *table) openFile(ctx context.Context, f logFile) (r io.Reader, release func(), err error) {
 	if f.size <= maxWholeFile {
-		if err := t.budget.reserve(f.size, t.name); err != nil {
+		if err := t.budget.reserveBytes(f.size, t.name); err != nil {
 			return nil, nil, err
 		}
 		b, err := t.folder.ReadFile(ctx, f.name, maxWholeFile)
 		if err != nil {
-			t.budget.release(f.size)
-			return nil, nil, t.errUnreadable(f.name, err)
+			t.budget.releaseBytes(f.size)
+			return nil, nil, t.errUnreadableFile(f.name, err)
 		}
-		return bytes.NewReader(b), func() { t.budget.release(f.size) }, t.checkSize(f, int64(len(b)))
+		return bytes.NewReader(b), func() { t.budget.releaseBytes(f.size) }, t.checkSize(f, int64(len(b)))
 	}
 	in, err := t.folder.Open(ctx, f.name)
 	if err != nil {
-		return nil, nil, t.errUnreadable(f.name, err)
+		return nil, nil, t.errUnreadableFile(f.name, err)
 	}
 	return io.NewSectionReader(in, 0, in.Size()), func() { in.Close() }, t.checkSize(f, in.Size())
 }
@@ -51,7 +51,7 @@ func (t *table) openFile(ctx context.Context, f logFile) (r io.Reader, release f
 // change. If a file was cut off between two lines, only its size shows this.
 func (t *table) checkSize(f logFile, size int64) error {
 	if size != f.size {
-		return t.errDamaged(f.name, "has %d bytes where the log says %d: it is cut off or was written over", size, f.size)
+		return t.errDamagedFile(f.name, "has %d bytes where the log says %d: it is cut off or was written over", size, f.size)
 	}
 	return nil
 }
@@ -61,23 +61,23 @@ type folderError struct{ error }
 
 func (e folderError) Unwrap() error { return e.error }
 
-func (t *table) errUnreadable(name string, err error) error {
+func (t *table) errUnreadableFile(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		e := stream.Dataf(t.filePath(name), "is missing, though the listing or the log names it: %w", err)
+		e := stream.Dataf(t.pathForMessages(name), "is missing, though the listing or the log names it: %w", err)
 		e.Remedy = stream.Textf("read the table again; if that fails here too, restore the file from a copy")
 		return e
 	}
 	if _, placed := errors.AsType[*stream.DataError](err); !placed {
 		err = folderError{err}
 	}
-	return format.PlaceError(t.filePath(name), -1, "", err)
+	return format.PlaceError(t.pathForMessages(name), -1, "", err)
 }
 
 // remedyRestore is the remedy for a damaged file of the log.
 const remedyRestore = "restore the file from a copy, or set {version} to one that does not need it"
 
-func (t *table) errDamaged(name, text string, args ...any) error {
-	e := stream.Dataf(t.filePath(name), text, args...)
+func (t *table) errDamagedFile(name, text string, args ...any) error {
+	e := stream.Dataf(t.pathForMessages(name), text, args...)
 	e.Remedy = stream.Textf(remedyRestore)
 	return e
 }
@@ -94,7 +94,7 @@ func (t *table) readActions(ctx context.Context, f logFile, visit func(a *action
 	return t.parseActions(ctx, r, f, visit)
 }
 
-// parseActions does the same as readActions for an opened file.
+// parseActions passes the actions in r, the JSON file f of the log, to visit. It adds the line number to errors.
 func (t *table) parseActions(ctx context.Context, r io.Reader, f logFile, visit func(a *action) error) error {
 	n := 0
 	return t.scanLines(r, f, func(line []byte) error {
@@ -102,7 +102,7 @@ func (t *table) parseActions(ctx context.Context, r io.Reader, f logFile, visit 
 			return ctx.Err()
 		}
 		a := new(action)
-		err := parseLine(line, a)
+		err := parseActionLine(line, a)
 		if err == nil {
 			err = visit(a)
 		}
@@ -117,11 +117,11 @@ func (t *table) scanLines(r io.Reader, f logFile, visit func(line []byte) error)
 	n := 0
 	for ; lines.Scan(); n++ {
 		line := lines.Bytes()
-		if err := t.budget.reserve(lineCopies*int64(len(line)), t.name); err != nil {
+		if err := t.budget.reserveBytes(lineCopies*int64(len(line)), t.name); err != nil {
 			return err
 		}
 		err := visit(line)
-		t.budget.release(lineCopies * int64(len(line)))
+		t.budget.releaseBytes(lineCopies * int64(len(line)))
 		if err != nil {
 			return err
 		}
@@ -130,16 +130,16 @@ func (t *table) scanLines(r io.Reader, f logFile, visit func(line []byte) error)
 	case errors.Is(err, bufio.ErrTooLong) && longest < maxLine:
 		return t.budget.errOverLimit(lineCopies*min(f.size, maxLine), t.name)
 	case errors.Is(err, bufio.ErrTooLong):
-		return t.errDamaged(f.name, "line %d is longer than %d MiB", n+1, maxLine>>20)
+		return t.errDamagedFile(f.name, "line %d is longer than %d MiB", n+1, maxLine>>20)
 	case err != nil:
-		return t.errUnreadable(f.name, err)
+		return t.errUnreadableFile(f.name, err)
 	case n == 0:
-		return t.errDamaged(f.name, "is empty (0 bytes), which no commit is")
+		return t.errDamagedFile(f.name, "is empty (0 bytes), which no commit is")
 	}
 	return nil
 }
 
-func parseLine(line []byte, a *action) error {
+func parseActionLine(line []byte, a *action) error {
 	switch {
 	case len(bytes.TrimSpace(line)) == 0:
 		return errors.New("is empty")
@@ -163,5 +163,5 @@ func (t *table) errAtLine(name string, line int, err error) error {
 	if err == nil || errors.As(err, &memory) || errors.As(err, &data) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return t.errDamaged(name, "line %d %w", line, err)
+	return t.errDamagedFile(name, "line %d %w", line, err)
 }

@@ -38,9 +38,9 @@ type commit struct {
 	modified      time.Time
 }
 
-func (c commit) logFile() logFile { return logFile{commitName(c.version), c.size} }
+func (c commit) logFile() logFile { return logFile{commitFileName(c.version), c.size} }
 
-func commitName(version int64) string { return fmt.Sprintf("%s%020d.json", logFolder, version) }
+func commitFileName(version int64) string { return fmt.Sprintf("%s%020d.json", logFolder, version) }
 
 // logFile has the name and the size of a file of the log, as in the listing.
 type logFile struct {
@@ -48,7 +48,7 @@ type logFile struct {
 	size int64
 }
 
-func (t *table) filePath(name string) string { return t.name + "/" + name }
+func (t *table) pathForMessages(name string) string { return t.name + "/" + name }
 
 // Bytes of memory per listed file: for a commit in a slice that may be half empty, and for a file of a checkpoint with
 // its name and its entries in two maps.
@@ -57,11 +57,11 @@ const (
 	checkpointFileBytes = 384
 )
 
-func (t *table) listLog(ctx context.Context) error {
+func (t *table) listLogFiles(ctx context.Context) error {
 	found := make(map[partKey]*checkpointParts)
 	for e, err := range t.folder.List(ctx, logFolder) {
 		if err != nil {
-			return format.PlaceError(t.filePath(logFolder), -1, "", err)
+			return format.PlaceError(t.pathForMessages(logFolder), -1, "", err)
 		}
 		name, inside := strings.CutPrefix(e.Name, logFolder)
 		n := parseName(name)
@@ -72,7 +72,7 @@ func (t *table) listLog(ctx context.Context) error {
 		if n.kind == commitFile {
 			bytes = commitBytes
 		}
-		if err := t.budget.reserve(bytes, t.name); err != nil {
+		if err := t.budget.reserveBytes(bytes, t.name); err != nil {
 			return err
 		}
 		if n.kind == commitFile {
@@ -104,7 +104,7 @@ func (t *table) listLog(ctx context.Context) error {
 }
 
 func (t *table) findVersionRange() error {
-	log := t.filePath(logFolder)
+	log := t.pathForMessages(logFolder)
 	if len(t.commits) == 0 && len(t.checkpoints) == 0 {
 		e := stream.Dataf(log, "has neither a commit nor a complete checkpoint")
 		e.Remedy = stream.Textf("name the folder that the table was written to, or copy its log again")
@@ -119,7 +119,7 @@ func (t *table) findVersionRange() error {
 	if len(t.commits) > 0 && t.commits[0].version == 0 {
 		t.oldest = 0
 	} else if len(t.checkpoints) == 0 {
-		e := stream.Dataf(t.filePath(commitName(0)), "is missing, and no complete checkpoint stands in for it: the log begins with version %d", t.commits[0].version)
+		e := stream.Dataf(t.pathForMessages(commitFileName(0)), "is missing, and no complete checkpoint stands in for it: the log begins with version %d", t.commits[0].version)
 		e.Remedy = stream.Textf("restore the log from a copy")
 		return e
 	}
@@ -144,6 +144,7 @@ type partKey struct {
 	uuid    string // for V2 checkpoints that have a UUID in their name
 }
 
+// checkpointParts collects the files of one checkpoint by their part numbers.
 type checkpointParts struct {
 	modified time.Time
 	files    map[int]logFile
@@ -184,8 +185,8 @@ func parseName(name string) parsedName {
 	return n
 }
 
-func parseDigits(s string, n int) (int64, bool) {
-	if len(s) != n || strings.Trim(s, "0123456789") != "" {
+func parseDigits(s string, digits int) (int64, bool) {
+	if len(s) != digits || strings.Trim(s, "0123456789") != "" {
 		return 0, false
 	}
 	v, err := strconv.ParseInt(s, 10, 64)

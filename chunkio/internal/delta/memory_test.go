@@ -24,7 +24,7 @@ func manyFiles(n, partitions int) *memoryFolder {
 			fmt.Fprintf(&b, `{"add":{"path":"p=%d/part-00000-%036d-c000.snappy.parquet","partitionValues":{"p":"%d"},"size":%d,"modificationTime":1,"dataChange":true,"stats":"{\"numRecords\":%d,\"minValues\":{\"x\":1}}"}}`+"\n",
 				i%partitions, i, i%partitions, i, i)
 		}
-		m.files[commitName(int64(half))] = []byte(b.String())
+		m.files[commitFileName(int64(half))] = []byte(b.String())
 	}
 	return m
 }
@@ -43,14 +43,14 @@ func TestCountedMemoryIsHeld(t *testing.T) {
 		m := manyFiles(n, partitions)
 		table := &table{folder: m, name: "shop/orders", budget: budget{limit: 1 << 40}}
 		before := heap()
-		if err := table.listLog(t.Context()); err != nil {
+		if err := table.listLogFiles(t.Context()); err != nil {
 			t.Fatalf("listing the log: %v", err)
 		}
-		part, err := table.findSegment(1)
+		part, err := table.segmentOfVersion(1)
 		if err != nil {
 			t.Fatalf("finding the segment: %v", err)
 		}
-		s := newState(&table.budget, true)
+		s := newReplayState(&table.budget, true)
 		if err := replaySegment(t.Context(), table, part, s); err != nil {
 			t.Fatalf("replaying the log: %v", err)
 		}
@@ -78,15 +78,15 @@ func TestBudgetIsGivenBack(t *testing.T) {
 		h.write(m, 0, h.rng)
 		h.checkpoint(t, m, 5, int(seed)%shapes)
 		table := &table{folder: m, name: "shop/orders", budget: budget{limit: 1 << 40}}
-		if err := table.listLog(t.Context()); err != nil {
+		if err := table.listLogFiles(t.Context()); err != nil {
 			t.Fatalf("seed %d: listing the log: %v", 300+seed, err)
 		}
-		part, err := table.findSegment(14)
+		part, err := table.segmentOfVersion(14)
 		if err != nil {
 			t.Fatalf("seed %d: finding the segment: %v", 300+seed, err)
 		}
 		listed := table.budget.used
-		s := newState(&table.budget, true)
+		s := newReplayState(&table.budget, true)
 		if err := replaySegment(t.Context(), table, part, s); err != nil {
 			t.Fatalf("seed %d: replaying the log: %v", 300+seed, err)
 		}
@@ -127,7 +127,7 @@ func TestAnyLimit(t *testing.T) {
 // map takes time proportional to its largest size. A small one is kept.
 func TestChurnIsLinear(t *testing.T) {
 	for removals, kept := range map[int]bool{1: true, 300_000: false} {
-		s := newState(&budget{limit: 1 << 40}, true)
+		s := newReplayState(&budget{limit: 1 << 40}, true)
 		s.beginVersion(0)
 		for i := range removals {
 			if err := s.removeFile("", fmt.Sprint(i), ""); err != nil {
@@ -145,7 +145,7 @@ func TestChurnIsLinear(t *testing.T) {
 // A commit that is too long to be read whole is read in parts, with the same answer.
 func TestLongCommit(t *testing.T) {
 	m := manyFiles(40_000, 7)
-	if size := len(m.files[commitName(0)]); size <= maxWholeFile {
+	if size := len(m.files[commitFileName(0)]); size <= maxWholeFile {
 		t.Fatalf("%d bytes are not long", size)
 	}
 	got, err := read(t, m, -1)

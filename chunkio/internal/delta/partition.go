@@ -40,7 +40,7 @@ func (s *replayState) joinPartition(table string, values []partitionValue) (*par
 		// The key is built from the values, so it may be as long as they are. Copy names and values: they may be
 		// substrings of a line, and would keep the whole line in memory.
 		p = &partition{values: slices.Clone(values), key: string(s.text), cost: partitionBytes + valueBytes*int64(len(values)) + 2*int64(len(s.text))}
-		if err := s.budget.reserve(p.cost, table); err != nil {
+		if err := s.budget.reserveBytes(p.cost, table); err != nil {
 			return nil, err
 		}
 		s.partitions[p.key] = p
@@ -49,9 +49,9 @@ func (s *replayState) joinPartition(table string, values []partitionValue) (*par
 	return p, nil
 }
 
-func (s *replayState) releasePartition(p *partition) {
+func (s *replayState) removeFileFromPartition(p *partition) {
 	if p.files--; p.files == 0 {
-		s.budget.release(p.cost)
+		s.budget.releaseBytes(p.cost)
 		delete(s.partitions, p.key)
 	}
 }

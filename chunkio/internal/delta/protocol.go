@@ -24,15 +24,15 @@ func isIgnorableFeature(name string) bool {
 		"vacuumProtocolCheck", // applies to writers that clean up
 		"v2Checkpoint",
 		"deletionVectors", // as long as no live file has one, see liveFiles
-		columnMapping:     // as long as its mode is none, see checkSupport
+		columnMapping:     // as long as its mode is none, see checkProtocolIsSupported
 		return true
 	}
 	return false
 }
 
-func checkSupport(t *table, s *replayState) error {
+func checkProtocolIsSupported(t *table, s *replayState) error {
 	errMissing := func(action string) error {
-		e := stream.Dataf(t.filePath(logFolder), "has no %s action, which every table begins with", action)
+		e := stream.Dataf(t.pathForMessages(logFolder), "has no %s action, which every table begins with", action)
 		e.Remedy = stream.Textf("restore the log from a copy")
 		return e
 	}
@@ -44,7 +44,7 @@ func checkSupport(t *table, s *replayState) error {
 	var missing []string
 	switch version := p.MinReaderVersion; {
 	case version < 1 || version > 3:
-		return errUnsupported(t, fmt.Sprintf("version %d of the Delta protocol for readers, and ufs-stream has versions 1 to 3", version))
+		return errUnsupportedFeature(t, fmt.Sprintf("version %d of the Delta protocol for readers, and ufs-stream has versions 1 to 3", version))
 	case version == 3:
 		for _, name := range p.ReaderFeatures {
 			if !isIgnorableFeature(name) && !slices.Contains(missing, name) {
@@ -54,24 +54,24 @@ func checkSupport(t *table, s *replayState) error {
 	}
 	switch {
 	case len(missing) == 1:
-		return errUnsupported(t, "table feature "+missing[0]+", which ufs-stream does not have")
+		return errUnsupportedFeature(t, "table feature "+missing[0]+", which ufs-stream does not have")
 	case len(missing) > 1:
-		return errUnsupported(t, "table features "+strings.Join(missing, ", ")+", which ufs-stream does not have")
+		return errUnsupportedFeature(t, "table features "+strings.Join(missing, ", ")+", which ufs-stream does not have")
 	case s.meta == nil:
 		return errMissing("metaData")
 	}
 	mapped := p.MinReaderVersion == 2 || p.MinReaderVersion == 3 && slices.Contains(p.ReaderFeatures, columnMapping)
 	if mode := s.meta.Configuration[columnMappingKey]; mapped && mode != "" && !strings.EqualFold(mode, "none") {
-		return errUnsupported(t, fmt.Sprintf("table feature %s (%s is %s), which ufs-stream does not have", columnMapping, columnMappingKey, mode))
+		return errUnsupportedFeature(t, fmt.Sprintf("table feature %s (%s is %s), which ufs-stream does not have", columnMapping, columnMappingKey, mode))
 	}
 	if provider := s.meta.Format.Provider; provider != "" && !strings.EqualFold(provider, "parquet") {
-		return errUnsupported(t, fmt.Sprintf("data files of format %q, which ufs-stream does not have", provider))
+		return errUnsupportedFeature(t, fmt.Sprintf("data files of format %q, which ufs-stream does not have", provider))
 	}
 	return nil
 }
 
-func errUnsupported(t *table, need string) error {
-	e := stream.Dataf(t.name, "reading this Delta table needs %s", need)
-	e.Remedy = stream.Textf("write a plain copy with CREATE TABLE … USING parquet AS SELECT * FROM %s, and read that", tableInSQL(t.name))
+func errUnsupportedFeature(t *table, feature string) error {
+	e := stream.Dataf(t.name, "reading this Delta table needs %s", feature)
+	e.Remedy = stream.Textf("write a plain copy with CREATE TABLE … USING parquet AS SELECT * FROM %s, and read that", quoteTableNameForSQL(t.name))
 	return e
 }

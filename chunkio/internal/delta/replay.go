@@ -7,22 +7,22 @@ import (
 	"errors"
 )
 
-func replaySegment(ctx context.Context, t *table, part segment, s *replayState) error {
-	if part.base != nil {
-		s.beginVersion(part.base.version)
-		if err := readCheckpoint(ctx, t, part.base, s); err != nil {
+func replaySegment(ctx context.Context, t *table, toReplay segment, s *replayState) error {
+	if toReplay.base != nil {
+		s.beginVersion(toReplay.base.version)
+		if err := readCheckpoint(ctx, t, toReplay.base, s); err != nil {
 			return err
 		}
 	}
 	reading, cancel := context.WithCancel(ctx)
-	q := &commitQueue{table: t, waiting: part.commits, files: map[int]chan fetchedFile{}}
+	q := &commitQueue{table: t, waiting: toReplay.commits, files: map[int]chan fetchedFile{}}
 	defer q.running.Wait()
 	defer cancel()
-	for i, c := range part.commits {
+	for i, c := range toReplay.commits {
 		s.beginVersion(c.version)
 		r, release, err := q.openCommit(reading, i)
 		if err == nil {
-			err = t.parseActions(ctx, r, c.logFile(), func(a *action) error { return applyAction(t, a, s) })
+			err = t.parseActions(ctx, r, c.logFile(), func(a *action) error { return applyActionToState(t, a, s) })
 		}
 		if release != nil {
 			release()
@@ -31,11 +31,11 @@ func replaySegment(ctx context.Context, t *table, part segment, s *replayState) 
 			return err
 		}
 	}
-	s.beginVersion(part.version + 1) // drop the record of files that the last version removed
+	s.beginVersion(toReplay.version + 1) // drop the record of files that the last version removed
 	return nil
 }
 
-func applyAction(t *table, a *action, s *replayState) error {
+func applyActionToState(t *table, a *action, s *replayState) error {
 	if f := a.Add; f != nil {
 		if f.Path == nil || f.Size == nil {
 			return errors.New("adds a file without its path or size")

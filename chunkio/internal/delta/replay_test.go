@@ -120,7 +120,7 @@ func TestReadsNoMoreThanNeeded(t *testing.T) {
 	if _, err := read(t, m, 7); err != nil {
 		t.Fatalf("reading version 7: %v", err)
 	}
-	want := map[string]int{commitName(6): 1, commitName(7): 1, logFolder + fmt.Sprintf("%020d.checkpoint.parquet", 5): 1}
+	want := map[string]int{commitFileName(6): 1, commitFileName(7): 1, logFolder + fmt.Sprintf("%020d.checkpoint.parquet", 5): 1}
 	if !reflect.DeepEqual(m.reads, want) {
 		t.Fatalf("read %v, want %v", m.reads, want)
 	}
@@ -155,14 +155,14 @@ func TestReadsAhead(t *testing.T) {
 		t.Errorf("%d commits at once", most)
 	}
 	for v := range int64(n) {
-		if m.reads[commitName(v)] != 1 {
-			t.Errorf("version %d was read %d times", v, m.reads[commitName(v)])
+		if m.reads[commitFileName(v)] != 1 {
+			t.Errorf("version %d was read %d times", v, m.reads[commitFileName(v)])
 		}
 	}
 	m.commit(20, "{")
 	_, err = Read(t.Context(), s, "shop/orders", Options{})
-	wantData(t, "damage", err, commitName(20), "line 1")
-	if s.now.Load() != 0 || m.reads[commitName(21+commitsAhead)] != 1 {
+	wantData(t, "damage", err, commitFileName(20), "line 1")
+	if s.now.Load() != 0 || m.reads[commitFileName(21+commitsAhead)] != 1 {
 		t.Errorf("%d reads under way, version %d read again", s.now.Load(), 21+commitsAhead)
 	}
 }
@@ -177,7 +177,7 @@ func TestAbsolutePaths(t *testing.T) {
 			m.commit(1, removeLine(removed+"zzz"), removeLine(removed))
 			want := []File{{Path: "s3://bucket/x%20y", Size: 1, Rows: -1}}
 			if removed == "" {
-				delete(m.files, commitName(1))
+				delete(m.files, commitFileName(1))
 				want = append([]File{{Path: added, Size: 1, Rows: -1}}, want...)
 			}
 			got, err := read(t, m, -1)

@@ -36,27 +36,27 @@ func tableSchema(t *table, m *metaData) (*Schema, error) {
 		return nil, nil
 	}
 	need := schemaBytes * int64(len(m.SchemaString))
-	if err := t.budget.reserve(need, t.name); err != nil {
+	if err := t.budget.reserveBytes(need, t.name); err != nil {
 		return nil, err
 	}
-	defer t.budget.release(need)
+	defer t.budget.releaseBytes(need)
 	var document any
 	err := json.Unmarshal([]byte(m.SchemaString), &document)
-	whole := newField("", document)
+	whole := parseSchemaField("", document)
 	if err == nil && whole.Struct == nil {
 		err = errors.New("it is no struct, as the schema of a table is")
 	}
 	if err != nil {
-		e := stream.Dataf(t.filePath(logFolder), "the schema in the metaData action cannot be read: %w", err)
+		e := stream.Dataf(t.pathForMessages(logFolder), "the schema in the metaData action cannot be read: %w", err)
 		e.Remedy = stream.Textf("restore the log from a copy")
 		return nil, e
 	}
 	return whole.Struct, nil
 }
 
-func newField(name string, document any) Field {
+func parseSchemaField(name string, schemaJSON any) Field {
 	f := Field{Name: name}
-	switch d := document.(type) {
+	switch d := schemaJSON.(type) {
 	case string:
 		f.Type = typeNames[d]
 		if d == "decimal" {
@@ -68,22 +68,22 @@ func newField(name string, document any) Field {
 		fields, isStruct := d["fields"].([]any)
 		switch {
 		case d["type"] == "struct" && isStruct:
-			f.Struct = newSchema(fields)
+			f.Struct = parseSchemaFields(fields)
 		case d["type"] == "array":
-			element := newField("", d["elementType"])
+			element := parseSchemaField("", d["elementType"])
 			f.Element = &element
 		}
 	}
 	return f
 }
 
-func newSchema(fields []any) *Schema {
+func parseSchemaFields(fields []any) *Schema {
 	s := &Schema{Fields: make([]Field, 0, len(fields)), index: make(map[string]int, len(fields))}
 	for _, document := range fields {
 		d, _ := document.(map[string]any) // a field that is not a JSON object has neither a name nor a type
 		name, _ := d["name"].(string)
 		s.index[strings.ToLower(name)] = len(s.Fields)
-		s.Fields = append(s.Fields, newField(name, d["type"]))
+		s.Fields = append(s.Fields, parseSchemaField(name, d["type"]))
 	}
 	return s
 }
@@ -160,7 +160,7 @@ func Widens(file, table string) bool {
 	return false
 }
 
-func parseDecimalType(typ string, precision, scale *int) bool {
-	n, err := fmt.Sscanf(typ, "decimal(%d,%d)", precision, scale)
+func parseDecimalType(typeName string, precision, scale *int) bool {
+	n, err := fmt.Sscanf(typeName, "decimal(%d,%d)", precision, scale)
 	return n == 2 && err == nil
 }

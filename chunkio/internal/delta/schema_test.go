@@ -108,7 +108,7 @@ func TestSchemaMemory(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &document); err != nil {
 		t.Fatalf("got error %v, want none", err)
 	}
-	s := newField("", document).Struct
+	s := parseSchemaField("", document).Struct
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	runtime.KeepAlive(document)

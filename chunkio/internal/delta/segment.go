@@ -32,20 +32,20 @@ type segment struct {
 	commits []commit
 }
 
-func (t *table) findSegment(version int64) (segment, error) {
+func (t *table) segmentOfVersion(version int64) (segment, error) {
 	s := segment{version: version}
 	from := int64(0)
 	if base := t.baseCheckpoint(version); base != nil {
 		s.base, from = base, base.version+1
 	}
-	lo, _ := slices.BinarySearchFunc(t.commits, from, compareCommit)
-	hi, _ := slices.BinarySearchFunc(t.commits, version+1, compareCommit)
+	lo, _ := slices.BinarySearchFunc(t.commits, from, compareCommitVersion)
+	hi, _ := slices.BinarySearchFunc(t.commits, version+1, compareCommitVersion)
 	s.commits = t.commits[lo:max(lo, hi)]
 	for i := range version + 1 - from {
 		if i < int64(len(s.commits)) && s.commits[i].version == from+i {
 			continue
 		}
-		e := stream.Dataf(t.filePath(commitName(from+i)), "is missing, and version %d cannot be determined without it", version)
+		e := stream.Dataf(t.pathForMessages(commitFileName(from+i)), "is missing, and version %d cannot be determined without it", version)
 		e.Remedy = stream.Textf("restore the file from a copy, or set {version} to %s", t.suggestVersions(from, from+i))
 		return segment{}, e
 	}
@@ -80,10 +80,12 @@ func (t *table) baseCheckpoint(version int64) *checkpoint {
 	return &t.checkpoints[n-1]
 }
 
-func compareCommit(c commit, version int64) int { return cmp.Compare(c.version, version) }
+func compareCommitVersion(candidate commit, version int64) int {
+	return cmp.Compare(candidate.version, version)
+}
 
 func (t *table) findCommit(version int64) (commit, bool) {
-	i, ok := slices.BinarySearchFunc(t.commits, version, compareCommit)
+	i, ok := slices.BinarySearchFunc(t.commits, version, compareCommitVersion)
 	if !ok {
 		return commit{}, false
 	}

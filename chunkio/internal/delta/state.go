@@ -23,7 +23,7 @@ type replayState struct {
 	text       []byte
 }
 
-// liveFile is a file that was added and has not been removed.
+// liveFile is a data file that the replayed versions added and did not remove.
 type liveFile struct {
 	path      string // path as in File; shares memory with the key if they are equal
 	size      int64
@@ -43,13 +43,13 @@ const (
 	valueBytes     = 64
 )
 
-func newState(b *budget, withFiles bool) *replayState {
+func newReplayState(b *budget, withFiles bool) *replayState {
 	return &replayState{budget: b, wantsFiles: withFiles, liveFiles: map[string]liveFile{}, partitions: map[string]*partition{}, removed: map[string]struct{}{}}
 }
 
 func (s *replayState) beginVersion(version int64) {
 	for key := range s.removed {
-		s.budget.release(removedBytes + int64(len(key)))
+		s.budget.releaseBytes(removedBytes + int64(len(key)))
 	}
 	// Clearing a map takes time proportional to its largest size. Therefore a large map is replaced, so that one commit
 	// that removes millions of files does not slow down all later commits.
@@ -60,45 +60,45 @@ func (s *replayState) beginVersion(version int64) {
 	s.version = version
 }
 
-func fileKey(key, vector string) string {
-	if vector == "" {
-		return key
+func liveFileKey(pathKey, vectorID string) string {
+	if vectorID == "" {
+		return pathKey
 	}
-	return key + "\x00" + vector // a path does not contain zero bytes
+	return pathKey + "\x00" + vectorID // a path does not contain zero bytes
 }
 
-func (s *replayState) addFile(table, raw, vector string, size, rows int64, values []partitionValue) error {
+func (s *replayState) addFile(table, rawPath, vectorID string, size, rows int64, values []partitionValue) error {
 	if !s.wantsFiles {
 		return nil
 	}
-	path, key, err := parsePath(raw)
+	path, key, err := parsePath(rawPath)
 	if err != nil {
 		return err
 	}
 	if size < 0 {
-		return fmt.Errorf("adds the file %q with %d bytes", raw, size)
+		return fmt.Errorf("adds the file %q with %d bytes", rawPath, size)
 	}
-	same := path == key && vector == ""
-	key = fileKey(key, vector)
+	same := path == key && vectorID == ""
+	key = liveFileKey(key, vectorID)
 	if same {
 		path = key
 	}
 	if _, removedToo := s.removed[key]; removedToo {
-		return errAddedAndRemoved(raw)
+		return errAddedAndRemoved(rawPath)
 	}
-	f := liveFile{path: path, size: size, rows: max(-1, rows), version: s.version, hasVector: vector != ""}
+	f := liveFile{path: path, size: size, rows: max(-1, rows), version: s.version, hasVector: vectorID != ""}
 	if f.partition, err = s.joinPartition(table, values); err != nil {
 		return err
 	}
 	old, replaces := s.liveFiles[key]
 	switch {
 	case replaces && old.version == s.version && (old.size != f.size || old.rows != f.rows || old.partition != f.partition):
-		return fmt.Errorf("adds the file %q, which the same version adds otherwise", raw)
+		return fmt.Errorf("adds the file %q, which the same version adds otherwise", rawPath)
 	case replaces:
-		s.budget.release(s.liveFileBytes(key, old))
-		s.releasePartition(old.partition)
+		s.budget.releaseBytes(s.liveFileBytes(key, old))
+		s.removeFileFromPartition(old.partition)
 	}
-	if err := s.budget.reserve(s.liveFileBytes(key, f), table); err != nil {
+	if err := s.budget.reserveBytes(s.liveFileBytes(key, f), table); err != nil {
 		return err
 	}
 	s.liveFiles[key] = f
@@ -123,9 +123,9 @@ func (s *replayState) removeFile(table, raw, vector string) error {
 	if err != nil {
 		return err
 	}
-	key = fileKey(key, vector)
+	key = liveFileKey(key, vector)
 	if _, alreadyRemoved := s.removed[key]; !alreadyRemoved {
-		if err := s.budget.reserve(removedBytes+int64(len(key)), table); err != nil {
+		if err := s.budget.reserveBytes(removedBytes+int64(len(key)), table); err != nil {
 			return err
 		}
 		s.removed[key] = struct{}{}
@@ -137,14 +137,14 @@ func (s *replayState) removeFile(table, raw, vector string) error {
 	if f.version == s.version {
 		return errAddedAndRemoved(raw)
 	}
-	s.budget.release(s.liveFileBytes(key, f))
-	s.releasePartition(f.partition)
+	s.budget.releaseBytes(s.liveFileBytes(key, f))
+	s.removeFileFromPartition(f.partition)
 	delete(s.liveFiles, key)
 	return nil
 }
 
-func errAddedAndRemoved(raw string) error {
-	return fmt.Errorf("adds or removes the file %q, which the same version also removes or adds; the log does not decide between them", raw)
+func errAddedAndRemoved(rawPath string) error {
+	return fmt.Errorf("adds or removes the file %q, which the same version also removes or adds; the log does not decide between them", rawPath)
 }
 
 // liveFiles returns the live files of a replayed state. It clears the state to free its memory.
@@ -167,14 +167,14 @@ func liveFiles(t *table, s *replayState) ([]File, error) {
 	if vector != "" {
 		place := vector
 		if !IsAbsolute(vector) {
-			place = t.filePath(vector)
+			place = t.pathForMessages(vector)
 		}
 		e := stream.Dataf(place, "has rows that a deletion vector takes out (table feature deletionVectors), which ufs-stream does not read")
-		e.Remedy = stream.Textf("write the file without them by REORG TABLE %s APPLY (PURGE), or write a plain copy of the table", tableInSQL(t.name))
+		e.Remedy = stream.Textf("write the file without them by REORG TABLE %s APPLY (PURGE), or write a plain copy of the table", quoteTableNameForSQL(t.name))
 		return nil, e
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
 }
 
-func tableInSQL(name string) string { return "delta.`" + name + "`" }
+func quoteTableNameForSQL(tableName string) string { return "delta.`" + tableName + "`" }

@@ -64,15 +64,15 @@ func (t *table) findVersionTime(ctx context.Context, version int64, m *metaData)
 // findVersionAsOf returns the newest version that existed at the time `at`.
 func (t *table) findVersionAsOf(ctx context.Context, at time.Time) (int64, error) {
 	// The table's newest metadata determines whether commits contain their time.
-	part, err := t.findSegment(t.newest)
+	part, err := t.segmentOfVersion(t.newest)
 	if err != nil {
 		return 0, err
 	}
-	s := newState(&t.budget, false)
+	s := newReplayState(&t.budget, false)
 	if err := replaySegment(ctx, t, part, s); err != nil {
 		return 0, err
 	}
-	if err := checkSupport(t, s); err != nil {
+	if err := checkProtocolIsSupported(t, s); err != nil {
 		return 0, err
 	}
 	from, since, enabled := s.meta.inCommitStart()
@@ -90,15 +90,15 @@ func (t *table) findVersionAsOf(ctx context.Context, at time.Time) (int64, error
 	}
 	switch {
 	case len(times) == 0:
-		return 0, t.errNoTimes()
+		return 0, t.errNoCommitTimes()
 	case n == 0:
-		return 0, t.errTooEarly(at, times[0].version, times[0].modified)
+		return 0, t.errBeforeFirstVersion(at, times[0].version, times[0].modified)
 	}
 	return times[n-1].version, nil
 }
 
-// findInCommitVersion does the same as findVersionAsOf for the commits from version `from` on, which contain their
-// times. The protocol requires that these times increase, so a binary search reads only a few commits.
+// findInCommitVersion returns the newest version that existed at the time `at`, among the commits from version `from`
+// on, which contain their times. The protocol requires that these times increase, so a binary search is possible.
 func (t *table) findInCommitVersion(ctx context.Context, at time.Time, from int64) (int64, error) {
 	var commits []commit
 	for _, c := range t.commits {
@@ -107,14 +107,14 @@ func (t *table) findInCommitVersion(ctx context.Context, at time.Time, from int6
 		}
 	}
 	if len(commits) == 0 {
-		return 0, t.errNoTimes()
+		return 0, t.errNoCommitTimes()
 	}
 	first, err := t.readInCommitTime(ctx, commits[0])
 	if err != nil {
 		return 0, err
 	}
 	if first.After(at) {
-		return 0, t.errTooEarly(at, commits[0].version, first)
+		return 0, t.errBeforeFirstVersion(at, commits[0].version, first)
 	}
 	lo, hi := 0, len(commits) // commits[lo] is at or before the time `at`, commits[hi] is after it
 	for hi-lo > 1 {
@@ -132,17 +132,17 @@ func (t *table) findInCommitVersion(ctx context.Context, at time.Time, from int6
 	return commits[lo].version, nil
 }
 
-func (t *table) errTooEarly(at time.Time, version int64, first time.Time) error {
+func (t *table) errBeforeFirstVersion(at time.Time, version int64, first time.Time) error {
 	const layout = "2006-01-02T15:04:05.000Z"
 	return stream.Usagef("%s has no version as old as %s: the earliest there is, version %d, is of %s; set {as-of} to that or later",
 		t.name, at.UTC().Format(layout), version, first.UTC().Format(layout))
 }
 
-func (t *table) errNoTimes() error {
+func (t *table) errNoCommitTimes() error {
 	return stream.Usagef("%s has no commits that record their times, only checkpoints; set {version} (%d to %d) in place of {as-of}", t.name, t.oldest, t.newest)
 }
 
-var errFound = errors.New("found")
+var errStopReading = errors.New("found")
 
 func (t *table) readInCommitTime(ctx context.Context, c commit) (at time.Time, err error) {
 	r, release, err := t.openFile(ctx, c.logFile())
@@ -157,15 +157,15 @@ func (t *table) readInCommitTime(ctx context.Context, c commit) (at time.Time, e
 			CommitInfo struct{ InCommitTimestamp *int64 }
 		}
 		if err := json.Unmarshal(line, &a); err != nil {
-			return t.errDamaged(c.logFile().name, "line 1 is no commitInfo: %w", stream.PlainJSON(err))
+			return t.errDamagedFile(c.logFile().name, "line 1 is no commitInfo: %w", stream.PlainJSON(err))
 		}
 		if a.CommitInfo.InCommitTimestamp == nil {
-			return t.errDamaged(c.logFile().name, "line 1 has no commitInfo with an inCommitTimestamp, which the table's %s promises", inCommitKey)
+			return t.errDamagedFile(c.logFile().name, "line 1 has no commitInfo with an inCommitTimestamp, which the table's %s promises", inCommitKey)
 		}
 		at = time.UnixMilli(*a.CommitInfo.InCommitTimestamp)
-		return errFound
+		return errStopReading
 	})
-	if errors.Is(err, errFound) {
+	if errors.Is(err, errStopReading) {
 		err = nil
 	}
 	return at, err

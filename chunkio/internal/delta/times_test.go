@@ -33,7 +33,7 @@ func TestAsOf(t *testing.T) {
 	offsets := []time.Duration{0, 0, 50 * time.Millisecond, 10 * time.Millisecond, 52 * time.Millisecond, time.Second}
 	mended := []time.Duration{0, time.Millisecond, 50 * time.Millisecond, 51 * time.Millisecond, 52 * time.Millisecond, time.Second}
 	for v, d := range offsets {
-		m.times[commitName(int64(v))] = epoch.Add(d + 300*time.Microsecond) // below a millisecond nothing counts
+		m.times[commitFileName(int64(v))] = epoch.Add(d + 300*time.Microsecond) // below a millisecond nothing counts
 	}
 	for v, d := range mended {
 		version := int64(v)
@@ -58,7 +58,7 @@ func TestAsOf(t *testing.T) {
 	// What was cleaned up has no time.
 	h.checkpoint(t, m, 3, shapeClassic)
 	for v := range int64(3) {
-		delete(m.files, commitName(v))
+		delete(m.files, commitFileName(v))
 	}
 	if _, text := asOf(t, m, epoch); !strings.Contains(text, "version 3, is of 2023-11-14T22:13:20.010Z") {
 		t.Errorf("cleaned up: %q", text)
@@ -68,7 +68,7 @@ func TestAsOf(t *testing.T) {
 		t.Errorf("both: %v", err)
 	}
 	for v := range int64(6) {
-		delete(m.files, commitName(v))
+		delete(m.files, commitFileName(v))
 	}
 	m.times[logFolder+fmt.Sprintf("%020d.checkpoint.parquet", 3)] = epoch
 	if _, text := asOf(t, m, epoch); !strings.Contains(text, "{version} (3 to 3)") && !strings.Contains(text, "set version (3 to 3)") {
@@ -100,9 +100,9 @@ func TestInCommitTimes(t *testing.T) {
 					lines = []string{lines[0], protocolLine, lines[3]}
 				}
 			}
-			m.times[commitName(v)] = epoch // files whose times say nothing
+			m.times[commitFileName(v)] = epoch // files whose times say nothing
 			if v < since {
-				m.times[commitName(v)] = at(v)
+				m.times[commitFileName(v)] = at(v)
 			} else {
 				lines = append([]string{fmt.Sprintf(`{"commitInfo":{"inCommitTimestamp":%d,"operation":"WRITE"}}`, at(v).UnixMilli())}, lines...)
 			}
@@ -124,6 +124,6 @@ func TestInCommitTimes(t *testing.T) {
 		}
 		m.commit(n-1, `{"add":{"path":"x","size":1}}`)
 		_, err := read(t, m, -1)
-		wantData(t, "no time", err, commitName(n-1), "line 1 has no commitInfo with an inCommitTimestamp")
+		wantData(t, "no time", err, commitFileName(n-1), "line 1 has no commitInfo with an inCommitTimestamp")
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// column describes one column: its type, and the function that reads its values.
+// column is a column of the output: its type, and the function that reads its values from Parquet.
 type column struct {
 	name     string
 	typ      arrow.DataType
@@ -36,7 +36,7 @@ func (c column) extensionMetadata() arrow.Metadata {
 	return arrow.NewMetadata([]string{"ARROW:extension:name", "ARROW:extension:metadata"}, []string{"arrow.uuid", ""})
 }
 
-func newColumn(n schema.Node) (column, error) {
+func newOutputColumn(n schema.Node) (column, error) {
 	p, ok := n.(*schema.PrimitiveNode)
 	if !ok || p.RepetitionType() == parquet.Repetitions.Repeated {
 		return column{}, stream.Usagef("{also} %s: whole lists, maps and structs are written as Parquet only; name their flat columns, as %[1]s[0] or %[1]s.field, or leave {format} out", n.Name())
@@ -48,26 +48,26 @@ func newColumn(n schema.Node) (column, error) {
 	case *schema.IntLogicalType:
 		c.setIntegerType(p.PhysicalType(), int(t.BitWidth()), t.IsSigned())
 	case schema.DateLogicalType:
-		c.typ, c.readInto = arrow.FixedWidthTypes.Date32, readInt32s(func(b *array.Date32Builder, x int32) { b.Append(arrow.Date32(x)) })
+		c.typ, c.readInto = arrow.FixedWidthTypes.Date32, int32ColumnReader(func(b *array.Date32Builder, x int32) { b.Append(arrow.Date32(x)) })
 	case *schema.TimeLogicalType:
-		unit := arrowUnit(t.TimeUnit())
+		unit := arrowTimeUnit(t.TimeUnit())
 		if unit == arrow.Millisecond {
-			c.typ, c.readInto = &arrow.Time32Type{Unit: unit}, readInt32s(func(b *array.Time32Builder, x int32) { b.Append(arrow.Time32(x)) })
+			c.typ, c.readInto = &arrow.Time32Type{Unit: unit}, int32ColumnReader(func(b *array.Time32Builder, x int32) { b.Append(arrow.Time32(x)) })
 		} else {
-			c.typ, c.readInto = &arrow.Time64Type{Unit: unit}, readInt64s(func(b *array.Time64Builder, x int64) { b.Append(arrow.Time64(x)) })
+			c.typ, c.readInto = &arrow.Time64Type{Unit: unit}, int64ColumnReader(func(b *array.Time64Builder, x int64) { b.Append(arrow.Time64(x)) })
 		}
 	case *schema.TimestampLogicalType:
-		stamp := &arrow.TimestampType{Unit: arrowUnit(t.TimeUnit())}
+		stamp := &arrow.TimestampType{Unit: arrowTimeUnit(t.TimeUnit())}
 		if t.IsAdjustedToUTC() {
 			stamp.TimeZone = "UTC"
 		}
-		c.typ, c.readInto = stamp, readInt64s(func(b *array.TimestampBuilder, x int64) { b.Append(arrow.Timestamp(x)) })
+		c.typ, c.readInto = stamp, int64ColumnReader(func(b *array.TimestampBuilder, x int64) { b.Append(arrow.Timestamp(x)) })
 	case schema.Float16LogicalType:
-		c.typ, c.readInto = arrow.FixedWidthTypes.Float16, readFixedBytes(func(b *array.Float16Builder, x []byte) {
+		c.typ, c.readInto = arrow.FixedWidthTypes.Float16, fixedBytesColumnReader(func(b *array.Float16Builder, x []byte) {
 			b.Append(float16.FromBits(binary.LittleEndian.Uint16(x)))
 		})
 	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
-		c.typ, c.readInto = arrow.BinaryTypes.String, readByteArrays(func(b *array.StringBuilder, x []byte) { b.BinaryBuilder.Append(x) })
+		c.typ, c.readInto = arrow.BinaryTypes.String, byteArrayColumnReader(func(b *array.StringBuilder, x []byte) { b.BinaryBuilder.Append(x) })
 	case schema.UUIDLogicalType:
 		c.uuid = true
 		c.setPlainType(p)
@@ -81,26 +81,26 @@ func (c *column) setPlainType(p *schema.PrimitiveNode) {
 	switch p.PhysicalType() {
 	case parquet.Types.Boolean:
 		c.typ = arrow.FixedWidthTypes.Boolean
-		c.readInto = readValues[*pqfile.BooleanColumnChunkReader](func(b *array.BooleanBuilder, x bool) { b.Append(x) })
+		c.readInto = columnReaderOf[*pqfile.BooleanColumnChunkReader](func(b *array.BooleanBuilder, x bool) { b.Append(x) })
 	case parquet.Types.Int32:
 		c.setIntegerType(p.PhysicalType(), 32, true)
 	case parquet.Types.Int64:
 		c.setIntegerType(p.PhysicalType(), 64, true)
 	case parquet.Types.Int96: // nanoseconds of the day and a Julian day
 		c.typ = &arrow.TimestampType{Unit: arrow.Nanosecond}
-		c.readInto = readValues[*pqfile.Int96ColumnChunkReader](func(b *array.TimestampBuilder, x parquet.Int96) { b.Append(int96Timestamp(x)) })
+		c.readInto = columnReaderOf[*pqfile.Int96ColumnChunkReader](func(b *array.TimestampBuilder, x parquet.Int96) { b.Append(int96Timestamp(x)) })
 	case parquet.Types.Float:
 		c.typ = arrow.PrimitiveTypes.Float32
-		c.readInto = readValues[*pqfile.Float32ColumnChunkReader](func(b *array.Float32Builder, x float32) { b.Append(x) })
+		c.readInto = columnReaderOf[*pqfile.Float32ColumnChunkReader](func(b *array.Float32Builder, x float32) { b.Append(x) })
 	case parquet.Types.Double:
 		c.typ = arrow.PrimitiveTypes.Float64
-		c.readInto = readValues[*pqfile.Float64ColumnChunkReader](func(b *array.Float64Builder, x float64) { b.Append(x) })
+		c.readInto = columnReaderOf[*pqfile.Float64ColumnChunkReader](func(b *array.Float64Builder, x float64) { b.Append(x) })
 	case parquet.Types.FixedLenByteArray:
 		c.typ = &arrow.FixedSizeBinaryType{ByteWidth: p.TypeLength()}
-		c.readInto = readFixedBytes(func(b *array.FixedSizeBinaryBuilder, x []byte) { b.Append(x) })
+		c.readInto = fixedBytesColumnReader(func(b *array.FixedSizeBinaryBuilder, x []byte) { b.Append(x) })
 	default:
 		c.typ = arrow.BinaryTypes.Binary
-		c.readInto = readByteArrays(func(b *array.BinaryBuilder, x []byte) { b.Append(x) })
+		c.readInto = byteArrayColumnReader(func(b *array.BinaryBuilder, x []byte) { b.Append(x) })
 	}
 }
 
@@ -118,21 +118,21 @@ func int96Timestamp(x parquet.Int96) arrow.Timestamp {
 func (c *column) setIntegerType(t parquet.Type, bits int, signed bool) {
 	switch {
 	case t == parquet.Types.Int64 && signed:
-		c.typ, c.readInto = arrow.PrimitiveTypes.Int64, readInt64s(func(b *array.Int64Builder, x int64) { b.Append(x) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int64, int64ColumnReader(func(b *array.Int64Builder, x int64) { b.Append(x) })
 	case t == parquet.Types.Int64:
-		c.typ, c.readInto = arrow.PrimitiveTypes.Uint64, readInt64s(func(b *array.Uint64Builder, x int64) { b.Append(uint64(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint64, int64ColumnReader(func(b *array.Uint64Builder, x int64) { b.Append(uint64(x)) })
 	case bits == 8 && signed:
-		c.typ, c.readInto = arrow.PrimitiveTypes.Int8, readInt32s(func(b *array.Int8Builder, x int32) { b.Append(int8(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int8, int32ColumnReader(func(b *array.Int8Builder, x int32) { b.Append(int8(x)) })
 	case bits == 8:
-		c.typ, c.readInto = arrow.PrimitiveTypes.Uint8, readInt32s(func(b *array.Uint8Builder, x int32) { b.Append(uint8(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint8, int32ColumnReader(func(b *array.Uint8Builder, x int32) { b.Append(uint8(x)) })
 	case bits == 16 && signed:
-		c.typ, c.readInto = arrow.PrimitiveTypes.Int16, readInt32s(func(b *array.Int16Builder, x int32) { b.Append(int16(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int16, int32ColumnReader(func(b *array.Int16Builder, x int32) { b.Append(int16(x)) })
 	case bits == 16:
-		c.typ, c.readInto = arrow.PrimitiveTypes.Uint16, readInt32s(func(b *array.Uint16Builder, x int32) { b.Append(uint16(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint16, int32ColumnReader(func(b *array.Uint16Builder, x int32) { b.Append(uint16(x)) })
 	case signed:
-		c.typ, c.readInto = arrow.PrimitiveTypes.Int32, readInt32s(func(b *array.Int32Builder, x int32) { b.Append(x) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Int32, int32ColumnReader(func(b *array.Int32Builder, x int32) { b.Append(x) })
 	default:
-		c.typ, c.readInto = arrow.PrimitiveTypes.Uint32, readInt32s(func(b *array.Uint32Builder, x int32) { b.Append(uint32(x)) })
+		c.typ, c.readInto = arrow.PrimitiveTypes.Uint32, int32ColumnReader(func(b *array.Uint32Builder, x int32) { b.Append(uint32(x)) })
 	}
 }
 
@@ -144,8 +144,8 @@ func (c *column) setDecimalType(physical parquet.Type, t *schema.DecimalLogicalT
 	if precision > maxDigits128 {
 		c.typ = &arrow.Decimal256Type{Precision: precision, Scale: scale}
 		add := func(b *array.Decimal256Builder, x []byte) { b.Append(decimal256.FromBigInt(text.BigInt(x))) }
-		if c.readInto = readFixedBytes(add); physical == parquet.Types.ByteArray {
-			c.readInto = readByteArrays(add)
+		if c.readInto = fixedBytesColumnReader(add); physical == parquet.Types.ByteArray {
+			c.readInto = byteArrayColumnReader(add)
 		}
 		return
 	}
@@ -154,17 +154,17 @@ func (c *column) setDecimalType(physical parquet.Type, t *schema.DecimalLogicalT
 	ofBytes := func(b *array.Decimal128Builder, x []byte) { add(b, text.BigInt(x)) }
 	switch physical {
 	case parquet.Types.Int32:
-		c.readInto = readInt32s(func(b *array.Decimal128Builder, x int32) { add(b, big.NewInt(int64(x))) })
+		c.readInto = int32ColumnReader(func(b *array.Decimal128Builder, x int32) { add(b, big.NewInt(int64(x))) })
 	case parquet.Types.Int64:
-		c.readInto = readInt64s(func(b *array.Decimal128Builder, x int64) { add(b, big.NewInt(x)) })
+		c.readInto = int64ColumnReader(func(b *array.Decimal128Builder, x int64) { add(b, big.NewInt(x)) })
 	case parquet.Types.ByteArray:
-		c.readInto = readByteArrays(ofBytes)
+		c.readInto = byteArrayColumnReader(ofBytes)
 	default:
-		c.readInto = readFixedBytes(ofBytes)
+		c.readInto = fixedBytesColumnReader(ofBytes)
 	}
 }
 
-func arrowUnit(u schema.TimeUnitType) arrow.TimeUnit {
+func arrowTimeUnit(u schema.TimeUnitType) arrow.TimeUnit {
 	switch u {
 	case schema.TimeUnitMillis:
 		return arrow.Millisecond
@@ -180,9 +180,9 @@ type batchReader[T any] interface {
 	ReadBatch(batchSize int64, values []T, def, rep []int16) (total int64, read int, err error)
 }
 
-// readValues returns a function that reads the next entries of a column into a builder. Its second argument is their
-// number.
-func readValues[R batchReader[T], B array.Builder, T any](add func(B, T)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+// columnReaderOf returns a function that reads the next entries of a column into a builder. Its second argument is
+// their number.
+func columnReaderOf[R batchReader[T], B array.Builder, T any](add func(B, T)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
 	return func(reader pqfile.ColumnChunkReader, n int, to array.Builder) error {
 		r, okR := reader.(R)
 		b, okB := to.(B)
@@ -226,18 +226,18 @@ func readValues[R batchReader[T], B array.Builder, T any](add func(B, T)) func(p
 	}
 }
 
-func readInt32s[B array.Builder](add func(B, int32)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
-	return readValues[*pqfile.Int32ColumnChunkReader](add)
+func int32ColumnReader[B array.Builder](appendTo func(B, int32)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return columnReaderOf[*pqfile.Int32ColumnChunkReader](appendTo)
 }
 
-func readInt64s[B array.Builder](add func(B, int64)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
-	return readValues[*pqfile.Int64ColumnChunkReader](add)
+func int64ColumnReader[B array.Builder](appendTo func(B, int64)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return columnReaderOf[*pqfile.Int64ColumnChunkReader](appendTo)
 }
 
-func readFixedBytes[B array.Builder](add func(B, []byte)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
-	return readValues[*pqfile.FixedLenByteArrayColumnChunkReader](func(b B, x parquet.FixedLenByteArray) { add(b, x) })
+func fixedBytesColumnReader[B array.Builder](appendTo func(B, []byte)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return columnReaderOf[*pqfile.FixedLenByteArrayColumnChunkReader](func(b B, x parquet.FixedLenByteArray) { appendTo(b, x) })
 }
 
-func readByteArrays[B array.Builder](add func(B, []byte)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
-	return readValues[*pqfile.ByteArrayColumnChunkReader](func(b B, x parquet.ByteArray) { add(b, x) })
+func byteArrayColumnReader[B array.Builder](appendTo func(B, []byte)) func(pqfile.ColumnChunkReader, int, array.Builder) error {
+	return columnReaderOf[*pqfile.ByteArrayColumnChunkReader](func(b B, x parquet.ByteArray) { appendTo(b, x) })
 }

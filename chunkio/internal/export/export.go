@@ -17,7 +17,7 @@ import (
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 )
 
-// Sink receives the rows and writes them in an output format.
+// Sink writes the rows of record batches to a file of some format. Close completes the file.
 type Sink interface {
 	Write(arrow.Record) error
 	Close() error
@@ -29,12 +29,12 @@ type Table struct {
 	columns []column
 }
 
-// New determines the output types of the fields. A field must not be a whole list or struct.
+// New returns the Table for Parquet columns: it determines their Arrow types. No field may be a list or struct.
 func New(fields schema.FieldList) (*Table, error) {
 	t := new(Table)
 	var list []arrow.Field
 	for _, f := range fields {
-		c, err := newColumn(f)
+		c, err := newOutputColumn(f)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ const (
 	openBytes, openPages = 8 << 10, 3
 )
 
-func (t *Table) batchHeight() int {
+func (t *Table) rowsPerBatch() int {
 	return min(max(batchCells/max(len(t.columns), 1), leastHeight), greatestHeight)
 }
 
@@ -74,7 +74,7 @@ func (t *Table) memoryExceptPages(f *pq.File, g int) int64 {
 	total := f.HeldBytes() + int64(len(t.columns))*openBytes
 	for i := range t.columns {
 		rows := max(f.GroupRows()[g], 1)
-		total += 3 * f.Chunk(g, i).Uncompressed / rows * min(int64(t.batchHeight()), rows)
+		total += 3 * f.Chunk(g, i).Uncompressed / rows * min(int64(t.rowsPerBatch()), rows)
 	}
 	return total
 }
@@ -115,7 +115,7 @@ func (t *Table) copyGroup(ctx context.Context, f *pq.File, g int, rows int64, ah
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(left, int64(t.batchHeight()))
+		n := min(left, int64(t.rowsPerBatch()))
 		for i := range t.columns {
 			if err := format.Guard(func() error { return t.columns[i].readInto(readers[i], int(n), b.Field(i)) }); err != nil {
 				return fmt.Errorf("column %q: %w", t.columns[i].name, err)

@@ -31,13 +31,13 @@ func (t *Table) NewArrowSink(w io.Writer) (Sink, error) {
 func (t *Table) NewCSVSink(w io.Writer) (Sink, error) {
 	c := &csvSink{w: w}
 	for i, col := range t.columns {
-		write, err := newTextWriter(col)
+		write, err := newCSVFieldWriter(col)
 		if err != nil {
 			return nil, err
 		}
 		c.writers = append(c.writers, write)
 		c.appendSeparator(i)
-		c.appendText([]byte(col.name))
+		c.appendQuotedIfNeeded([]byte(col.name))
 	}
 	c.line = append(c.line, '\n')
 	return c, c.writeLines(0)
@@ -60,13 +60,13 @@ func (c *csvSink) Write(r arrow.Record) error {
 			c.appendSeparator(i)
 			if a.IsNull(row) {
 				if len(c.writers) == 1 {
-					c.appendText(nil)
+					c.appendQuotedIfNeeded(nil)
 				}
 				continue
 			}
 			var isText bool
 			if c.value, isText = c.writers[i](c.value[:0], a, row); isText {
-				c.appendText(c.value)
+				c.appendQuotedIfNeeded(c.value)
 			} else {
 				c.line = append(c.line, c.value...)
 			}
@@ -87,7 +87,7 @@ func (c *csvSink) appendSeparator(column int) {
 	}
 }
 
-func (c *csvSink) appendText(s []byte) {
+func (c *csvSink) appendQuotedIfNeeded(s []byte) {
 	if len(s) > 0 && !bytes.ContainsAny(s, ",\"\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {
 		c.line = append(c.line, s...)
 		return
@@ -106,7 +106,7 @@ func (c *csvSink) writeLines(threshold int) error {
 	return err
 }
 
-func newTextWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
+func newCSVFieldWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 	number := func(write func([]byte, arrow.Array, int) []byte) (func([]byte, arrow.Array, int) ([]byte, bool), error) {
 		return func(b []byte, a arrow.Array, i int) ([]byte, bool) { return write(b, a, i), false }, nil
 	}

@@ -17,7 +17,7 @@ type Bound struct {
 	Instant text.Instant // for dates and times
 }
 
-// Bounded is a File that has bounds in its metadata.
+// Bounded is a File whose metadata contain bounds of the values of leaves.
 type Bounded interface {
 	// Bounds returns the known bounds of leaf l in group g. Leaf l need not be a feature.
 	Bounds(g, l int) Bounds

@@ -28,13 +28,13 @@ type Far interface {
 	Far() bool
 }
 
-// IsFar reports whether every ReadAt of the input is a request.
+// IsFar reports whether the input is an object in a store, for which every ReadAt is a request.
 func IsFar(in Input) bool {
 	f, ok := in.(Far)
 	return ok && f.Far()
 }
 
-// Measured is an Input with counters of the time spent on reading and decoding.
+// Measured is an Input that counts the time spent on reading and decoding it.
 type Measured interface {
 	Input
 	Busy() *stream.Busy
@@ -73,7 +73,7 @@ type Decoding struct {
 	Err  error       // error of decoding this leaf
 }
 
-// Batched is a Group that can decode many leaves together with less effort than one by one.
+// Batched is a Group that can decode many leaves together, with less effort than one by one.
 type Batched interface {
 	Group
 	// DecodeAll does the same as calling Decode, in order, for rows [from, to) of each of the leaves. It stores their
@@ -81,7 +81,7 @@ type Batched interface {
 	DecodeAll(ctx context.Context, leaves []Decoding, from, to int64)
 }
 
-// DecodeAll decodes leaves of a group, using the method of the same name if the group is Batched.
+// DecodeAll decodes rows [from, to) of leaves of a group: together if the group is Batched, else one by one.
 func DecodeAll(ctx context.Context, g Group, leaves []Decoding, from, to int64) {
 	if b, ok := g.(Batched); ok {
 		b.DecodeAll(ctx, leaves, from, to)
@@ -93,7 +93,7 @@ func DecodeAll(ctx context.Context, g Group, leaves []Decoding, from, to int64) 
 	}
 }
 
-// Weighed is a File that reports the number of bytes of each group of rows.
+// Weighed is a File that reports the bytes that each of its groups has in the file.
 type Weighed interface {
 	File
 	GroupBytes(g int) int64

@@ -47,7 +47,8 @@ func parseScaled(digits []byte, scale int) float64 {
 	return x
 }
 
-// DecimalFloat does the same as ScaledFloat for a big-endian two's complement number of at least one byte.
+// DecimalFloat returns the float64 nearest to v / 10^scale. The bytes b are v as a big-endian two's complement number
+// of at least one byte.
 func DecimalFloat(b []byte, scale int) float64 {
 	fill := byte(int8(b[0]) >> 7)                              // 0 or 0xFF
 	for len(b) > 1 && b[0] == fill && b[1]&0x80 == fill&0x80 { // remove redundant sign bytes

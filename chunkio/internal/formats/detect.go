@@ -7,9 +7,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// DetectFormat finds the format and the compression of an input that begins with head: by these bytes, by the format named
-// that the ending of its name shows (or nil), or by more of its bytes. guess means that only the shape of its lines shows
-// the format. DetectFormat returns nil if the format is unknown.
+// DetectFormat finds the format and the compression of an input that begins with head: by these bytes, by the format
+// named that the ending of its name shows (or nil), or by more of its bytes. guess means that only the shape of its
+// lines shows the format. DetectFormat returns nil if the format is unknown.
 func DetectFormat(in format.Input, head string, named *Format) (f *Format, packing string, guess bool, err error) {
 	packing = intake.SniffPacking([]byte(head))
 	switch f = ByBytes(head); {

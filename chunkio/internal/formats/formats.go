@@ -36,11 +36,12 @@ type Format struct {
 	DuckDB bool // DuckDB reads such files without an extension
 }
 
-var list = []*Format{
-	{Name: "Parquet", Endings: []string{".parquet"}, Magic: parquet.Magic, Open: wrapOpener(parquet.Open), DuckDB: true},
-	{Name: "Parquet", Begins: parquet.EncryptedMagic, Open: wrapOpener(parquet.Open)}, // fails with the error for encrypted files
-	{Name: "Arrow", Endings: []string{".arrow", ".feather", ".ipc"}, Magic: ipc.Magic, Open: wrapOpener(ipc.Open)},
-	{Name: "Arrow", Endings: []string{".arrows"}, Begins: ipc.StreamMagic, Open: wrapOpener(ipc.OpenStream)},
+// knownFormats lists all formats of input files.
+var knownFormats = []*Format{
+	{Name: "Parquet", Endings: []string{".parquet"}, Magic: parquet.Magic, Open: returnFileInterface(parquet.Open), DuckDB: true},
+	{Name: "Parquet", Begins: parquet.EncryptedMagic, Open: returnFileInterface(parquet.Open)}, // fails with the error for encrypted files
+	{Name: "Arrow", Endings: []string{".arrow", ".feather", ".ipc"}, Magic: ipc.Magic, Open: returnFileInterface(ipc.Open)},
+	{Name: "Arrow", Endings: []string{".arrows"}, Begins: ipc.StreamMagic, Open: returnFileInterface(ipc.OpenStream)},
 	{Name: "CSV", Endings: []string{".csv"}, Rows: intake.CSV, IsLines: true, DuckDB: true},
 	{Name: "CSV", Endings: []string{".tsv", ".tab"}, Rows: intake.TSV, IsLines: true, DuckDB: true},
 	{Name: "NDJSON", Endings: []string{".jsonl", ".ndjson"}, Rows: intake.NDJSON, IsLines: true, DuckDB: true},
@@ -50,7 +51,7 @@ var list = []*Format{
 	{Name: "Matrix Market", Endings: []string{".mtx"}, Begins: mtx.Magic, Parse: mtx.ParseMatrix},
 }
 
-func wrapOpener[F format.File](open func(format.Input, int64) (F, error)) func(format.Input, int64) (format.File, error) {
+func returnFileInterface[F format.File](open func(format.Input, int64) (F, error)) func(format.Input, int64) (format.File, error) {
 	return func(in format.Input, memory int64) (format.File, error) {
 		f, err := open(in, memory)
 		if err != nil {
@@ -61,7 +62,7 @@ func wrapOpener[F format.File](open func(format.Input, int64) (F, error)) func(f
 }
 
 // AllFormats returns the formats.
-func AllFormats() []*Format { return list }
+func AllFormats() []*Format { return knownFormats }
 
 // IsText reports whether files of the format are read from beginning to end, and so may be compressed as a whole.
 func (f *Format) IsText() bool { return f.Open == nil }
@@ -69,9 +70,9 @@ func (f *Format) IsText() bool { return f.Open == nil }
 // IsSparse reports whether files of the format have sparse rows, in a map with the name [svm.Entries].
 func (f *Format) IsSparse() bool { return f.Parse != nil }
 
-func findFormat(matches func(*Format) bool) *Format {
-	if i := slices.IndexFunc(list, matches); i >= 0 {
-		return list[i]
+func findFirstFormat(matches func(*Format) bool) *Format {
+	if i := slices.IndexFunc(knownFormats, matches); i >= 0 {
+		return knownFormats[i]
 	}
 	return nil
 }
@@ -79,29 +80,29 @@ func findFormat(matches func(*Format) bool) *Format {
 // ByName returns the format that the ending of a file name shows, or nil.
 func ByName(file string) *Format {
 	ending, packed := intake.FileEnding(file)
-	return findFormat(func(f *Format) bool { return slices.Contains(f.Endings, ending) && (f.IsText() || !packed) })
+	return findFirstFormat(func(f *Format) bool { return slices.Contains(f.Endings, ending) && (f.IsText() || !packed) })
 }
 
-// ByMagic returns the format of files that begin and end with a word, or nil.
+// ByMagic returns the format of files that begin and end with this magic word, or nil.
 func ByMagic(word string) *Format {
-	return findFormat(func(f *Format) bool { return word != "" && f.Magic == word })
+	return findFirstFormat(func(f *Format) bool { return word != "" && f.Magic == word })
 }
 
 // ByBytes returns the format that the first bytes of a file prove, or nil.
 func ByBytes(head string) *Format {
-	return findFormat(func(f *Format) bool {
+	return findFirstFormat(func(f *Format) bool {
 		return f.Magic != "" && strings.HasPrefix(head, f.Magic) || f.Begins != "" && strings.HasPrefix(head, f.Begins)
 	})
 }
 
-// OfRows returns the format of a kind of tables of rows, or nil for [intake.None].
+// OfRows returns the Format whose field Rows is kind, or nil for [intake.None].
 func OfRows(kind intake.Format) *Format {
-	return findFormat(func(f *Format) bool { return kind != intake.None && f.Rows == kind })
+	return findFirstFormat(func(f *Format) bool { return kind != intake.None && f.Rows == kind })
 }
 
 // ListEndings returns the endings of file names of the formats that satisfy a condition.
 func ListEndings(satisfies func(*Format) bool) (endings []string) {
-	for _, f := range list {
+	for _, f := range knownFormats {
 		if satisfies(f) {
 			endings = append(endings, f.Endings...)
 		}

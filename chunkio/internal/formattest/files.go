@@ -116,7 +116,8 @@ func ReadDump(t *testing.T, path string, only ...string) *Dump {
 	return ReadFrom(t, f, only...)
 }
 
-// ReadFrom does the same as ReadDump for a file that is open or in memory.
+// ReadFrom reads the columns of an open file or of a file in memory whose paths are in the list only, or all columns if
+// this list is empty.
 func ReadFrom(t *testing.T, file parquet.ReaderAtSeeker, only ...string) *Dump {
 	t.Helper()
 	r, err := pqfile.NewParquetReader(file)

@@ -18,7 +18,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Memory is an input that consists of bytes in memory.
+// Memory is a format.Input that consists of bytes in memory.
 type Memory struct {
 	*bytes.Reader
 	Closed int // number of calls to Close
@@ -27,7 +27,7 @@ type Memory struct {
 // NewMemory returns an input with these bytes.
 func NewMemory(b []byte) *Memory { return &Memory{Reader: bytes.NewReader(b)} }
 
-// Name implements format.Input.
+// Name implements format.Input: it returns the name for messages.
 func (*Memory) Name() string { return "memory" }
 
 // Close implements format.Input.

@@ -7,7 +7,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// HardValues are numbers that no narrow form may change, by kind.
+// HardValues are numbers at the limits of the numeric types, by kind: a conversion to a narrower type and back must not
+// change them.
 var HardValues = map[string][]float64{
 	"byte":   {0, 1, 255},
 	"signed": {-128, 127},

@@ -38,11 +38,11 @@ func PatternFault(pattern string, valid bool) string {
 	return ""
 }
 
-// HideSlash maps / to a rune that globs do not treat specially. The name of a column is not a path, so * must match its
-// slashes too.
+// HideSlash replaces / by a rune that globs do not treat specially. The name of a column is not a path, so * must match
+// its slashes too.
 func HideSlash(s string) string { return strings.ReplaceAll(s, "/", "\x1f") }
 
-// ColumnFault does the same as [PatternFault] for a pattern that matches the names of columns.
+// ColumnFault returns the reason why a pattern cannot be matched against the names of columns, or "".
 func ColumnFault(pattern string) string {
 	return PatternFault(pattern, doublestar.ValidatePattern(HideSlash(pattern)))
 }

@@ -32,7 +32,7 @@ type avroReader struct {
 	row          int64
 }
 
-func newAvro(c cutter) (*avroReader, error) {
+func newAvroReader(c cutter) (*avroReader, error) {
 	r := &avroReader{from: c.from, name: c.name, maxBlock: c.maxRow, maxNameBytes: c.maxNames()}
 	if err := r.readHeader(); err != nil {
 		if _, ok := errors.AsType[*stream.DataError](err); ok {
@@ -61,7 +61,7 @@ func (r *avroReader) readHeader() error {
 	}
 	meta := map[string][]byte{}
 	for {
-		n, err := readLong(r.from)
+		n, err := readAvroLong(r.from)
 		if err != nil {
 			return err
 		}
@@ -70,16 +70,16 @@ func (r *avroReader) readHeader() error {
 		}
 		if n < 0 { // the length of the entries in bytes follows
 			n = -n
-			if _, err := readLong(r.from); err != nil {
+			if _, err := readAvroLong(r.from); err != nil {
 				return err
 			}
 		}
 		for ; n != 0; n-- {
-			key, err := r.readBytes()
+			key, err := r.readAvroBytes()
 			if err != nil {
 				return err
 			}
-			if meta[string(key)], err = r.readBytes(); err != nil {
+			if meta[string(key)], err = r.readAvroBytes(); err != nil {
 				return err
 			}
 			if len(meta) > 1<<10 {
@@ -100,7 +100,7 @@ func (r *avroReader) readHeader() error {
 	return err
 }
 
-func readLong(from io.Reader) (int64, error) {
+func readAvroLong(from io.Reader) (int64, error) {
 	var b [1]byte
 	var x uint64
 	for shift := 0; shift < 64; shift += 7 {
@@ -116,8 +116,8 @@ func readLong(from io.Reader) (int64, error) {
 
 func decodeZigzag(x uint64) int64 { return int64(x>>1) ^ -int64(x&1) }
 
-func (r *avroReader) readBytes() ([]byte, error) {
-	n, err := readLong(r.from)
+func (r *avroReader) readAvroBytes() ([]byte, error) {
+	n, err := readAvroLong(r.from)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +131,11 @@ func (r *avroReader) readBytes() ([]byte, error) {
 
 func (r *avroReader) nextPiece(room []byte) (piece, error) {
 	for {
-		count, err := readLong(r.from)
+		count, err := readAvroLong(r.from)
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return piece{}, io.EOF
 		}
-		size, err2 := readLong(r.from)
+		size, err2 := readAvroLong(r.from)
 		if err = errors.Join(err, err2); err != nil {
 			return piece{}, r.errAtRow(r.row, err)
 		}
@@ -163,8 +163,8 @@ func (r *avroReader) nextPiece(room []byte) (piece, error) {
 	}
 }
 
-func (r *avroReader) errAtRow(row int64, err error) error {
-	e := stream.Dataf(r.name, "%w", explainEarlyEnd(err))
+func (r *avroReader) errAtRow(row int64, cause error) error {
+	e := stream.Dataf(r.name, "%w", explainEarlyEnd(cause))
 	e.Row = row
 	return e
 }
@@ -224,11 +224,11 @@ func (r *avroReader) parsePiece(p piece, columns []Column, b *batch) error {
 	if p.rows > max(len(data), 1) || p.rows*len(columns) > 1<<20 && p.rows*len(columns) > 2*len(data) {
 		return r.errAtRow(p.line, fmt.Errorf("a block of %d rows in %d bytes", p.rows, len(data)))
 	}
-	b.resetRows(len(columns), p.rows)
+	b.resetToSize(len(columns), p.rows)
 	v := avroDecoder{rest: data, batch: b, columns: columns}
 	for i := range p.rows {
 		v.row = i
-		if err := v.readValue(r.schema.root); err != nil {
+		if err := v.decodeValue(r.schema.root); err != nil {
 			e := r.errAtRow(p.line+int64(i), err)
 			if place, ok := errors.AsType[*stream.DataError](e); ok && v.column >= 0 && v.column < len(columns) {
 				place.Column = columns[v.column].Name

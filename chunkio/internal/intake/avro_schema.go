@@ -61,17 +61,17 @@ func parseAvroSchema(text []byte, maxNames int) (*avroSchema, error) {
 	return s, nil
 }
 
-func (s *avroSchema) parseType(raw any, space string, depth int) (*avroNode, error) {
+func (s *avroSchema) parseType(typeJSON any, namespace string, depth int) (*avroNode, error) {
 	if depth > 64 {
 		return nil, errors.New("the schema is nested too deep")
 	}
-	switch t := raw.(type) {
+	switch t := typeJSON.(type) {
 	case string:
 		switch t {
 		case "null", "boolean", "int", "long", "float", "double", "bytes", "string":
 			return &avroNode{typ: t, column: -1, isComplete: true}, nil
 		}
-		for _, name := range []string{qualifiedName(t, space), t} {
+		for _, name := range []string{qualifiedName(t, namespace), t} {
 			if n := s.typesByName[name]; n != nil {
 				return n, nil
 			}
@@ -80,7 +80,7 @@ func (s *avroSchema) parseType(raw any, space string, depth int) (*avroNode, err
 	case []any:
 		n := &avroNode{typ: "union", column: -1, isComplete: true}
 		for _, b := range t {
-			branch, err := s.parseType(b, space, depth+1)
+			branch, err := s.parseType(b, namespace, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -88,28 +88,28 @@ func (s *avroSchema) parseType(raw any, space string, depth int) (*avroNode, err
 		}
 		return n, nil
 	case map[string]any:
-		return s.parseObject(t, space, depth)
+		return s.parseObject(t, namespace, depth)
 	}
 	return nil, errors.New("the schema has something that is no type")
 }
 
-func qualifiedName(name, space string) string {
-	if space == "" || strings.Contains(name, ".") {
+func qualifiedName(name, namespace string) string {
+	if namespace == "" || strings.Contains(name, ".") {
 		return name
 	}
-	return space + "." + name
+	return namespace + "." + name
 }
 
-func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*avroNode, error) {
-	typ, ok := t["type"].(string)
+func (s *avroSchema) parseObject(typeJSON map[string]any, space string, depth int) (*avroNode, error) {
+	typ, ok := typeJSON["type"].(string)
 	if !ok {
-		return s.parseType(t["type"], space, depth+1)
+		return s.parseType(typeJSON["type"], space, depth+1)
 	}
 	n := &avroNode{typ: typ, column: -1}
-	n.logical, _ = t["logicalType"].(string)
-	n.scale = wholeNumber(t["scale"])
-	if name, ok := t["name"].(string); ok && (typ == "record" || typ == "enum" || typ == "fixed" || typ == "error") {
-		if namespace, ok := t["namespace"].(string); ok {
+	n.logical, _ = typeJSON["logicalType"].(string)
+	n.scale = wholeNumber(typeJSON["scale"])
+	if name, ok := typeJSON["name"].(string); ok && (typ == "record" || typ == "enum" || typ == "fixed" || typ == "error") {
+		if namespace, ok := typeJSON["namespace"].(string); ok {
 			space = namespace
 		}
 		name = qualifiedName(name, space)
@@ -122,7 +122,7 @@ func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*av
 	switch typ {
 	case "record", "error":
 		n.typ = "record"
-		fields, _ := t["fields"].([]any)
+		fields, _ := typeJSON["fields"].([]any)
 		for _, raw := range fields {
 			f, ok := raw.(map[string]any)
 			name, hasName := f["name"].(string)
@@ -136,19 +136,19 @@ func (s *avroSchema) parseObject(t map[string]any, space string, depth int) (*av
 			n.fields, n.names = append(n.fields, field), append(n.names, name)
 		}
 	case "enum":
-		symbols, _ := t["symbols"].([]any)
+		symbols, _ := typeJSON["symbols"].([]any)
 		for _, x := range symbols {
 			name, _ := x.(string)
 			n.names = append(n.names, name)
 		}
 	case "fixed":
-		if n.size = wholeNumber(t["size"]); n.size < 0 || n.size > 1<<20 {
+		if n.size = wholeNumber(typeJSON["size"]); n.size < 0 || n.size > 1<<20 {
 			return nil, fmt.Errorf("a fixed type of %d bytes", n.size)
 		}
 	case "array":
-		n.items, err = s.parseType(t["items"], space, depth+1)
+		n.items, err = s.parseType(typeJSON["items"], space, depth+1)
 	case "map":
-		n.items, err = s.parseType(t["values"], space, depth+1)
+		n.items, err = s.parseType(typeJSON["values"], space, depth+1)
 	default:
 		var plain *avroNode
 		if plain, err = s.parseType(typ, space, depth+1); err == nil && !plain.isComplete {
@@ -203,7 +203,7 @@ func (s *avroSchema) addUseOfType(n *avroNode, name string, depth int) (*avroNod
 		return s.addUseOfUnion(&at, name, depth)
 	}
 	if at.kind = at.columnKind(); at.kind == Unknown && n.typ != "null" {
-		s.leaveOutColumn(name, at.whyNoColumn())
+		s.leaveOutColumn(name, at.whyTypeIsNoColumn())
 		return &at, nil
 	}
 	at.column = s.addColumn(name, at.kind)
@@ -290,7 +290,7 @@ func (n *avroNode) columnKind() Kind {
 	return Unknown
 }
 
-func (n *avroNode) whyNoColumn() string {
+func (n *avroNode) whyTypeIsNoColumn() string {
 	switch n.typ {
 	case "array":
 		return "lists of varying length"

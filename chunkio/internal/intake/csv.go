@@ -35,8 +35,8 @@ var separators = []byte{',', '\t', ';', '|'}
 // byteOrderMark is the mark that some editors write at the beginning of a text.
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
-// newCSV reads the header and infers the types of the columns from the sample.
-func newCSV(c cutter, tabs bool, opt Options) (*csvReader, error) {
+// newCSVReader reads the header and infers the types of the columns from the sample.
+func newCSVReader(c cutter, tabs bool, opt Options) (*csvReader, error) {
 	r := &csvReader{cutter: c, nulls: newNullSpellings(opt.Nulls), layout: opt.newLayout(true)}
 	r.quotes = true
 	first, err := r.peekSample(64 << 10)
@@ -75,7 +75,7 @@ func newCSV(c cutter, tabs bool, opt Options) (*csvReader, error) {
 		return nil, err
 	}
 	r.layout.Header = r.dataLine == 0
-	return r, r.inferKinds()
+	return r, r.inferColumnKinds()
 }
 
 // nameColumns checks the names of the columns, and gives each nameless column a unique name. pandas writes its index
@@ -103,7 +103,7 @@ func (r *csvReader) nameColumns(names []string) error {
 	return nil
 }
 
-func (r *csvReader) inferKinds() error {
+func (r *csvReader) inferColumnKinds() error {
 	p, err := r.peekSample(sampleBytes)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (r *csvReader) observePiece(p piece, o *columnObserver) error {
 }
 
 func (r *csvReader) parsePiece(p piece, columns []Column, b *batch) error {
-	b.resetRows(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
+	b.resetToSize(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
 	return r.eachRecord(p, func(line int64, record []string) error {
 		at := b.rows
 		for j, s := range record {

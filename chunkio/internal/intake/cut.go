@@ -41,14 +41,14 @@ func (c *cutter) maxCells() int { return c.goal / 2 }
 // column of every member of an object has the object's name as a prefix.
 func (c *cutter) maxNames() int { return 4 * c.maxRow }
 
-func (c *cutter) fillBuffer(n int) error {
-	for len(c.buf) < n && !c.atEnd {
-		if cap(c.buf) < n {
-			grown := make([]byte, len(c.buf), n)
+func (c *cutter) fillBuffer(leastBytes int) error {
+	for len(c.buf) < leastBytes && !c.atEnd {
+		if cap(c.buf) < leastBytes {
+			grown := make([]byte, len(c.buf), leastBytes)
 			copy(grown, c.buf)
 			c.buf = grown
 		}
-		k, err := c.from.Read(c.buf[len(c.buf):n])
+		k, err := c.from.Read(c.buf[len(c.buf):leastBytes])
 		c.buf = c.buf[:len(c.buf)+k]
 		if errors.Is(err, io.EOF) {
 			c.atEnd = true
@@ -77,7 +77,7 @@ func (c *cutter) findEnd(goal int) (end, rows int, err error) {
 		if err := c.fillBuffer(want); err != nil {
 			return 0, 0, err
 		}
-		end, rows = c.scanRows(goal)
+		end, rows = c.findRowsEndingBefore(goal)
 		if end > 0 || c.atEnd {
 			break
 		}
@@ -96,9 +96,9 @@ func (c *cutter) findEnd(goal int) (end, rows int, err error) {
 	return end, rows, nil
 }
 
-func (c *cutter) scanRows(goal int) (end, rows int) {
+func (c *cutter) findRowsEndingBefore(maxBytes int) (end, rows int) {
 	odd := false
-	for at := 0; at < len(c.buf) && (end == 0 || at < goal) && (c.maxRows == 0 || rows < c.maxRows); {
+	for at := 0; at < len(c.buf) && (end == 0 || at < maxBytes) && (c.maxRows == 0 || rows < c.maxRows); {
 		n := bytes.IndexByte(c.buf[at:], '\n')
 		if n < 0 {
 			break
@@ -114,13 +114,13 @@ func (c *cutter) scanRows(goal int) (end, rows int) {
 	return end, rows
 }
 
-// peekSample returns the whole rows in about the first goal bytes. The next piece begins with them again.
+// peekSample returns the whole rows in about the next goal bytes. The next piece begins with them again.
 func (c *cutter) peekSample(goal int) (piece, error) {
 	end, rows, err := c.findEnd(goal)
 	return piece{data: c.buf[:end], line: c.line, rows: rows}, err
 }
 
-func (c *cutter) skipBytes(n int) {
+func (c *cutter) advanceBytes(n int) {
 	c.line += int64(bytes.Count(c.buf[:n], []byte{'\n'}))
 	c.buf = c.buf[:copy(c.buf, c.buf[n:])]
 }
@@ -135,7 +135,7 @@ func (c *cutter) nextPiece(room []byte) (piece, error) {
 		return piece{}, io.EOF
 	}
 	p := piece{data: append(room[:0], c.buf[:end]...), line: c.line, rows: rows}
-	c.skipBytes(end)
+	c.advanceBytes(end)
 	return p, nil
 }
 

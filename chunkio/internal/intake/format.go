@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Format is a file format that stores tables as rows.
+// Format is a file format whose tables are stored row by row.
 type Format uint8
 
 // None means that the format of a file is not in this list.
@@ -26,7 +26,7 @@ const (
 	Avro
 )
 
-// Packings are the name endings of compressed files.
+// Packings lists the endings that the names of compressed files have.
 var Packings = []string{".gz", ".zst", ".bz2"}
 
 // FileEnding returns a name's ending in lower case, without a compression's ending, and whether there was one.
@@ -73,7 +73,7 @@ const maxWindow = 64 << 20
 func Unpack(from io.Reader, packing string) (io.ReadCloser, error) {
 	switch packing {
 	case "gz":
-		return newMemberReader(from)
+		return newGzipMemberReader(from)
 	case "zst":
 		d, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
@@ -93,7 +93,7 @@ type gzipMemberReader struct {
 	from *bufio.Reader
 }
 
-func newMemberReader(from io.Reader) (io.ReadCloser, error) {
+func newGzipMemberReader(from io.Reader) (io.ReadCloser, error) {
 	m := &gzipMemberReader{from: bufio.NewReaderSize(from, 64<<10)}
 	var err error
 	if m.Reader, err = gzip.NewReader(m.from); err != nil {

@@ -57,7 +57,7 @@ func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gathe
 	var dict []bool
 	var leaves []leaf
 	for j, c := range columns {
-		fields = append(fields, schemaNode(c))
+		fields = append(fields, schemaNodeOfColumn(c))
 		dict, leaves = append(dict, c.Kind != Local && c.Kind != UTC && c.Kind != Map), append(leaves, leaf{column: j})
 		if c.Kind == Map {
 			dict, leaves = append(dict, false), append(leaves, leaf{column: j, values: true})
@@ -88,12 +88,12 @@ func groupRows(d int) int {
 	return h
 }
 
-func schemaNode(c Column) schema.Node {
+func schemaNodeOfColumn(c Column) schema.Node {
 	var logical schema.LogicalType = schema.NoLogicalType{}
 	physical := parquet.Types.Int64
 	switch c.Kind {
 	case Map:
-		return mapNode(c.Name)
+		return mapSchemaNode(c.Name)
 	case Bool:
 		return writer.NumberOf("bool").Node(c.Name, false)
 	case Int:
@@ -128,7 +128,7 @@ func (g *gatherer) addBatch(ctx context.Context, b *batch) error {
 			}
 			for i := range n {
 				if b.present[at+i] {
-					s := textAt(b.text, b.cells[at+i])
+					s := textOfCell(b.text, b.cells[at+i])
 					g.cells[to+i] = cell(len(g.text))<<32 | cell(len(s))
 					g.text = append(g.text, s...)
 				}
@@ -206,25 +206,25 @@ func (g *gatherer) reserveGroup() error {
 	return g.opt.checkMemory(d, g.groups, ahead)
 }
 
-func (g *gatherer) encodeLeaf(c *writer.Chunk, l leaf) error {
+func (g *gatherer) encodeLeaf(chunk *writer.Chunk, l leaf) error {
 	j := l.column
 	cells, present := g.cells[j*g.height:][:g.rows], g.present[j*g.height:][:g.rows]
 	switch g.columns[j].Kind {
 	case Bool:
-		return putCells(c, cells, present, func(x cell) bool { return x != 0 })
+		return writeCells(chunk, cells, present, func(x cell) bool { return x != 0 })
 	case Int, Uint, Local, UTC:
-		return putCells(c, cells, present, func(x cell) int64 { return int64(x) })
+		return writeCells(chunk, cells, present, func(x cell) int64 { return int64(x) })
 	case Date:
-		return putCells(c, cells, present, func(x cell) int32 { return int32(int64(x)) })
+		return writeCells(chunk, cells, present, func(x cell) int32 { return int32(int64(x)) })
 	case Map:
-		return putMap(c, cells, present, g.text, l.values)
+		return putMap(chunk, cells, present, g.text, l.values)
 	case Text:
-		return putCells(c, cells, present, func(x cell) parquet.ByteArray { return textAt(g.text, x) })
+		return writeCells(chunk, cells, present, func(x cell) parquet.ByteArray { return textOfCell(g.text, x) })
 	}
-	return putCells(c, cells, present, math.Float64frombits)
+	return writeCells(chunk, cells, present, math.Float64frombits)
 }
 
-func putCells[T any](c *writer.Chunk, cells []cell, present []bool, value func(cell) T) error {
+func writeCells[T any](c *writer.Chunk, cells []cell, present []bool, value func(cell) T) error {
 	values, def := make([]T, 0, len(cells)), make([]int16, len(cells))
 	for i, x := range cells {
 		if present[i] {

@@ -17,7 +17,8 @@ type Header struct {
 	Names []string // names in that file, if Named is set
 }
 
-// OptionText returns the value of TextOptions.Header that has the same effect. It is empty before a file has decided.
+// OptionText returns "yes" or "no", the value of TextOptions.Header with which first rows are read in the same way. It
+// is empty before a file has decided.
 func (h *Header) OptionText() string {
 	switch {
 	case h.From == "":
@@ -28,12 +29,12 @@ func (h *Header) OptionText() string {
 	return headerNo
 }
 
-func (h *Header) isRepeatedIn(first []string) bool {
+func (h *Header) containsNameFrom(firstRow []string) bool {
 	known := make(map[string]bool, len(h.Names))
 	for _, name := range h.Names {
 		known[strings.TrimSpace(name)] = true
 	}
-	return slices.ContainsFunc(first, func(s string) bool { return s != "" && known[strings.TrimSpace(s)] })
+	return slices.ContainsFunc(firstRow, func(s string) bool { return s != "" && known[strings.TrimSpace(s)] })
 }
 
 // The values of TextOptions.Header.
@@ -48,7 +49,7 @@ const (
 func (r *csvReader) readFirstRow(first []string, line int64, end int, opt Options) error {
 	option, settled := opt.Header, opt.Settled
 	guess := judgement{isNames: true, isSure: true}
-	if settled == nil || !settled.Named || !settled.isRepeatedIn(first) { // else the first row repeats a known name and is not judged
+	if settled == nil || !settled.Named || !settled.containsNameFrom(first) { // else the first row repeats a known name and is not judged
 		var err error
 		if guess, err = r.judgeFirstRow(first, end); err != nil {
 			return err
@@ -79,7 +80,7 @@ func (r *csvReader) readFirstRow(first []string, line int64, end int, opt Option
 	}
 	if named {
 		names := slices.Clone(first)
-		r.skipBytes(end)
+		r.advanceBytes(end)
 		return r.nameColumns(names)
 	}
 	r.dataLine = line
@@ -94,34 +95,34 @@ func (r *csvReader) readFirstRow(first []string, line int64, end int, opt Option
 func (r *csvReader) readLikeFirstFile(first []string, guess judgement, settled *Header) (named bool, err error) {
 	alike := !guess.isNames || !guess.isSure // the first row can be data
 	if settled.Named {
-		alike = guess.isNames && guess.isSure || settled.isRepeatedIn(first)
+		alike = guess.isNames && guess.isSure || settled.containsNameFrom(first)
 	}
 	if alike {
 		return settled.Named, nil
 	}
-	e := stream.Dataf(r.name, "the first row, %s, looks like names, and that of %s is data", firstFields(first), settled.From)
+	e := stream.Dataf(r.name, "the first row, %s, looks like names, and that of %s is data", quoteFirstFields(first), settled.From)
 	if settled.Named {
-		e = stream.Dataf(r.name, "the first row, %s, has none of the names in that of %s, %s", firstFields(first), settled.From, firstFields(settled.Names))
+		e = stream.Dataf(r.name, "the first row, %s, has none of the names in that of %s, %s", quoteFirstFields(first), settled.From, quoteFirstFields(settled.Names))
 	}
 	e.Remedy = stream.Textf("{header} yes takes the first row of every file as names, {header} no as data; give all files the names, or none")
 	return false, e
 }
 
-func (r *csvReader) addHeaderDoubt(first []string, guess judgement) {
-	numbered := make([]string, len(first))
+func (r *csvReader) addHeaderDoubt(firstRow []string, guess judgement) {
+	numbered := make([]string, len(firstRow))
 	for j := range numbered {
 		numbered[j] = "c" + strconv.Itoa(j)
 	}
 	switch {
 	case guess.isSure:
 	case guess.isNames:
-		r.doubts = append(r.doubts, stream.Textf("%s: the first row is taken as the names of the columns, %s; if it is data, of columns %s, give {header} no", r.name, firstFields(first), firstFields(numbered)))
+		r.doubts = append(r.doubts, stream.Textf("%s: the first row is taken as the names of the columns, %s; if it is data, of columns %s, give {header} no", r.name, quoteFirstFields(firstRow), quoteFirstFields(numbered)))
 	default:
-		r.doubts = append(r.doubts, stream.Textf("%s: the first row is taken as data, of columns %s; if it has their names, %s, give {header} yes", r.name, firstFields(numbered), firstFields(first)))
+		r.doubts = append(r.doubts, stream.Textf("%s: the first row is taken as data, of columns %s; if it has their names, %s, give {header} yes", r.name, quoteFirstFields(numbered), quoteFirstFields(firstRow)))
 	}
 }
 
-func firstFields(row []string) string {
+func quoteFirstFields(row []string) string {
 	const most, long = 3, 30
 	var shown []string
 	for _, s := range row[:min(len(row), most)] {

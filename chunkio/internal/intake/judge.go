@@ -25,22 +25,22 @@ type judgement struct {
 	isSure  bool
 }
 
-func (r *csvReader) judgeFirstRow(first []string, end int) (judgement, error) {
-	fields, judgedColumns := len(first), min(len(first), maxJudged)
-	first = slices.Clone(first[:judgedColumns])
-	goal := max(64<<10, min(8*end, max(sampleBytes, 2*end))) // a sample of wide rows must be longer
+func (r *csvReader) judgeFirstRow(firstRow []string, firstRowEnd int) (judgement, error) {
+	fields, judgedColumns := len(firstRow), min(len(firstRow), maxJudged)
+	firstRow = slices.Clone(firstRow[:judgedColumns])
+	goal := max(64<<10, min(8*firstRowEnd, max(sampleBytes, 2*firstRowEnd))) // a sample of wide rows must be longer
 	p, err := r.peekSample(goal)
 	if err != nil {
 		return judgement{}, err
 	}
-	b := newRowsBelow(first, &r.nulls)
-	in := r.newRecordReader(p.data[min(end, len(p.data)):])
+	b := newRowsBelow(firstRow, &r.nulls)
+	in := r.newRecordReader(p.data[min(firstRowEnd, len(p.data)):])
 	for record, readErr := in.Read(); readErr == nil; record, readErr = in.Read() { // a later read reports the error
 		if len(record) == fields {
 			b.addRow(record[:judgedColumns])
 		}
 	}
-	return b.judgeNames(), nil
+	return b.judgeFirstRowAsNames(), nil
 }
 
 // fieldClass is the class of a field when the first row is judged.
@@ -122,7 +122,7 @@ func (b *rowsBelow) addRow(record []string) {
 	for j, s := range record {
 		b.columns[j].addField(s, b.first[j], b.nulls)
 	}
-	if repeatsValue(record, b.nulls) {
+	if hasRepeatedValue(record, b.nulls) {
 		b.repeatingRows++
 	}
 	if rising, even := b.followSteps(func(j int) (float64, bool) { return parseFloat(trimBlanks(record[j])) }); rising {
@@ -177,9 +177,9 @@ func shapeOf(s string) string {
 	return b.String()
 }
 
-func repeatsValue(record []string, nulls *nullSpellings) bool {
-	seen := make(map[string]bool, len(record))
-	for _, s := range record {
+func hasRepeatedValue(fields []string, nulls *nullSpellings) bool {
+	seen := make(map[string]bool, len(fields))
+	for _, s := range fields {
 		if s = trimBlanks(s); nulls.isNull(s) {
 			continue
 		}
@@ -215,7 +215,7 @@ func (b *rowsBelow) followSteps(value func(j int) (float64, bool)) (rising, even
 	return n > 1, even && (n > 2 || math.Abs(step) == 1)
 }
 
-func (b *rowsBelow) judgeNames() judgement {
+func (b *rowsBelow) judgeFirstRowAsNames() judgement {
 	words, numbers := 0, 0
 	for _, c := range b.class {
 		switch c {
@@ -259,10 +259,10 @@ func (b *rowsBelow) judgeNames() judgement {
 	}
 	names += ofNumbers
 	share := float64(b.repeatingRows+1) / float64(b.rows+2)
-	if repeatsValue(b.first, b.nulls) {
-		names += clampTo(math.Log(0.05/share), 3)
+	if hasRepeatedValue(b.first, b.nulls) {
+		names += clampMagnitude(math.Log(0.05/share), 3)
 	} else {
-		names += clampTo(math.Log(0.95/(1-share)), 3)
+		names += clampMagnitude(math.Log(0.95/(1-share)), 3)
 	}
 	sure := math.Abs(names) > sureHeader
 	if names > 0 { // if all names are numbers, the row may always be data
@@ -297,7 +297,7 @@ func (b *rowsBelow) stepScore(rising, even bool, n int) (names float64) {
 	case b.rows < 2 || n < 2 || n == 2 && !even:
 		return 0
 	case n == 2:
-		return clampTo(math.Log(0.3*rows/(float64(b.evenRows)+0.2)), 2)
+		return clampMagnitude(math.Log(0.3*rows/(float64(b.evenRows)+0.2)), 2)
 	}
 	chance := 0.002
 	if n < 7 {
@@ -307,9 +307,9 @@ func (b *rowsBelow) stepScore(rising, even bool, n int) (names float64) {
 	if !rising {
 		return math.Log(0.4 / max(1-share, 0.1))
 	}
-	names = clampTo(math.Log(0.6/share), 3)
+	names = clampMagnitude(math.Log(0.6/share), 3)
 	if even {
-		names += clampTo(math.Log(0.4*rows/(float64(b.evenRows)+0.02)), 3)
+		names += clampMagnitude(math.Log(0.4*rows/(float64(b.evenRows)+0.02)), 3)
 	}
 	return names
 }
@@ -318,16 +318,16 @@ func (b *rowsBelow) stepScore(rising, even bool, n int) (names float64) {
 // kind of its value, and x its value if it is a number. named is the frequency of the class among names.
 func (c *columnBelow) nameScore(kind fieldClass, k Kind, field string, x, named float64) (names float64) {
 	n := c.classCounts[numberField] + c.classCounts[timeField] + c.classCounts[boolField] + c.classCounts[wordField]
-	names = clampTo(math.Log(named*float64(n+1)/(float64(c.classCounts[kind])+0.5)), 4)
+	names = clampMagnitude(math.Log(named*float64(n+1)/(float64(c.classCounts[kind])+0.5)), 4)
 	switch {
 	case kind == numberField && c.classCounts[numberField] > 0:
-		return names + c.rangeScore(k, x)
+		return names + c.numberRangeScore(k, x)
 	case c.repeatsFirst > 0 && kind == wordField:
-		return names + clampTo(math.Log(0.03*float64(c.classCounts[wordField]+2)/float64(c.classCounts[wordField]+1-c.singleWords())), 3.5)
+		return names + clampMagnitude(math.Log(0.03*float64(c.classCounts[wordField]+2)/float64(c.classCounts[wordField]+1-c.singleWords())), 3.5)
 	case kind != wordField || c.classCounts[wordField] == 0:
 		return names
 	}
-	names += clampTo(math.Log(0.98*float64(c.classCounts[wordField]+2)/float64(c.singleWords()+1)), 3)
+	names += clampMagnitude(math.Log(0.98*float64(c.classCounts[wordField]+2)/float64(c.singleWords()+1)), 3)
 	if !c.shapesVary && c.classCounts[wordField] > 2 && strings.Trim(c.shape, "a") != "" {
 		if shapeOf(field) == c.shape {
 			return names - 1.5
@@ -337,8 +337,8 @@ func (c *columnBelow) nameScore(kind fieldClass, k Kind, field string, x, named 
 	return names
 }
 
-// singleWords returns the number of words that occur exactly once. Divided by the number of words, it estimates the
-// probability that the next word is new (Good and Turing).
+// singleWords returns the number of words that occur exactly once in the column. Divided by the number of words, it
+// estimates the probability that the next word is new (Good and Turing).
 func (c *columnBelow) singleWords() (n int) {
 	for times := range maps.Values(c.words) {
 		if times == 1 {
@@ -348,7 +348,7 @@ func (c *columnBelow) singleWords() (n int) {
 	return n
 }
 
-func (c *columnBelow) rangeScore(k Kind, x float64) (names float64) {
+func (c *columnBelow) numberRangeScore(k Kind, x float64) (names float64) {
 	n := float64(c.classCounts[numberField])
 	whole := (float64(c.whole) + 0.5) / (n + 1)
 	switch gap := max(c.min-x, x-c.max); {
@@ -368,4 +368,6 @@ func (c *columnBelow) rangeScore(k Kind, x float64) (names float64) {
 	return names + min(max(math.Log(0.3/(1-whole)), -0.4), 2)
 }
 
-func clampTo(x, limit float64) float64 { return max(min(x, limit), -limit) }
+func clampMagnitude(x, largestMagnitude float64) float64 {
+	return max(min(x, largestMagnitude), -largestMagnitude)
+}

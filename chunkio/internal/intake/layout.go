@@ -32,7 +32,7 @@ func (o Options) newLayout(isCSV bool) *Layout {
 	return l
 }
 
-func listNames(columns []Column) []string {
+func namesOfColumns(columns []Column) []string {
 	names := make([]string, len(columns))
 	for j, c := range columns {
 		names[j] = c.Name

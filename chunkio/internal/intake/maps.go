@@ -20,7 +20,7 @@ import (
 // instead: a map of texts to numbers. A cell contains its entries one after the other: the length of the key, the key,
 // a byte that is 1 if there is a number, and the number.
 
-// RowsMap is the name of the map column in which the rows themselves are the maps.
+// RowsMap is the name of the map column for rows whose members have become the entries of one map.
 const RowsMap = "values"
 
 // memberCounts contains counts about the members of one object, over all rows in which it occurs. The rows themselves
@@ -33,7 +33,7 @@ type memberCounts struct {
 	hasNonNumbers                       bool  // the value of some member is not a number
 }
 
-func (m *memberCounts) addMember(row int64, isNew, isNumber bool) {
+func (m *memberCounts) addMember(row int64, isNewKey, isNumber bool) {
 	if m.lastRow != row {
 		m.lastRow = row
 		if m.rows++; m.rows&(m.rows-1) == 0 {
@@ -42,7 +42,7 @@ func (m *memberCounts) addMember(row int64, isNew, isNumber bool) {
 	}
 	m.memberTotal++
 	m.hasNonNumbers = m.hasNonNumbers || !isNumber
-	if isNew {
+	if isNewKey {
 		m.keys++
 	}
 }
@@ -74,14 +74,14 @@ func objectName(name []byte, within int) (object []byte, ok bool) {
 	return name[:within], within == 0 || name[within] == '.'
 }
 
-func memberKey(name []byte, within int) []byte {
-	if within > 0 {
-		within++ // skip the dot
+func memberKeyInObject(name []byte, objectNameBytes int) []byte {
+	if objectNameBytes > 0 {
+		objectNameBytes++ // skip the dot
 	}
-	return name[within:]
+	return name[objectNameBytes:]
 }
 
-func mapName(object string) string {
+func mapColumnName(object string) string {
 	if object == "" {
 		return RowsMap
 	}
@@ -93,7 +93,7 @@ func mapName(object string) string {
 func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 	data := map[string]bool{}
 	for object, m := range o.objects {
-		if m.keysAreData() || !m.hasNonNumbers && mapped != nil && mapped(mapName(object)) {
+		if m.keysAreData() || !m.hasNonNumbers && mapped != nil && mapped(mapColumnName(object)) {
 			data[object] = true
 		}
 	}
@@ -118,7 +118,7 @@ func (o *columnObserver) withMaps(mapped func(object string) bool) []Column {
 			columns = append(columns, c)
 		case !added[object]:
 			added[object] = true
-			columns = append(columns, Column{Name: mapName(object), Kind: Map, object: object})
+			columns = append(columns, Column{Name: mapColumnName(object), Kind: Map, object: object})
 		}
 	}
 	return columns
@@ -131,7 +131,7 @@ func (t *Table) HasColumnsOf(object string) bool {
 	}) && !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Kind == Map && c.Name == object })
 }
 
-func mapColumnIndices(columns []Column) map[string]int {
+func mapColumnIndicesByObject(columns []Column) map[string]int {
 	maps := map[string]int{}
 	for j, c := range columns {
 		if c.Kind == Map {
@@ -160,12 +160,12 @@ func (b *batch) addEntry(at int, key []byte, value float64, null bool) error {
 	return nil
 }
 
-func mapNode(name string) schema.Node {
+func mapSchemaNode(name string) schema.Node {
 	key := schema.MustPrimitive(schema.NewPrimitiveNodeLogical("key", parquet.Repetitions.Required, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
 	return schema.MustGroup(schema.MapOf(name, key, writer.NumberOf("double").Node("value", false), parquet.Repetitions.Required, -1))
 }
 
-// entriesAtOnce is the number of map entries that are written as one page.
+// entriesAtOnce is the number of map entries that are written as one page of Parquet.
 const entriesAtOnce = 32 << 10
 
 // putMap writes the keys of maps, or their values if values is set. A row without a map is written as an empty map.
@@ -188,7 +188,7 @@ func putMap(c *writer.Chunk, cells []cell, present []bool, arena []byte, values 
 			def, rep = append(def, empty), append(rep, 0)
 			continue
 		}
-		for left, r := textAt(arena, x), int16(0); len(left) > 0; r = 1 {
+		for left, r := textOfCell(arena, x), int16(0); len(left) > 0; r = 1 {
 			n, used := binary.Uvarint(left)
 			key := left[used:][:n]
 			isNumber := left[used+int(n)] == 1
@@ -228,7 +228,7 @@ func mapDoubts(columns []Column, mapped func(object string) bool) (doubts []stre
 // unusable as features.
 func OnlyMap(in Input) (name string) {
 	opt := Options{Memory: 1 << 30}
-	err := withRowReader(in, opt, func(r rowReader, _ hash.Hash64) error {
+	err := readInputWithReader(in, opt, func(r rowReader, _ hash.Hash64) error {
 		name = onlyMap(r.describeTable().Columns)
 		return nil
 	})

@@ -32,7 +32,7 @@ type ndjsonReader struct {
 // maxColumns limits the number of columns. An object with more keys should be written with its keys as values.
 const maxColumns = 1 << 20
 
-func newNDJSON(c cutter, opt Options) (*ndjsonReader, error) {
+func newNDJSONReader(c cutter, opt Options) (*ndjsonReader, error) {
 	r := &ndjsonReader{cutter: c, nulls: newNullSpellings(opt.Nulls), layout: opt.newLayout(false)}
 	first, err := r.peekSample(sampleBytes)
 	if err != nil {
@@ -109,7 +109,7 @@ func (r *ndjsonReader) errAtLine(p piece, line int64, d *jsontext.Decoder, err e
 	return e
 }
 
-func walkMembers(d *jsontext.Decoder, name []byte, f memberFunc) error {
+func walkMembers(d *jsontext.Decoder, name []byte, visit memberFunc) error {
 	token, err := d.ReadToken()
 	if err != nil {
 		return err
@@ -132,13 +132,13 @@ func walkMembers(d *jsontext.Decoder, name []byte, f memberFunc) error {
 			if err != nil {
 				return err
 			}
-			if name, err = appendString(name, key); err != nil {
+			if name, err = appendUnquoted(name, key); err != nil {
 				return err
 			}
 		}
 		switch d.PeekKind() {
 		case '{', '[':
-			if err := walkMembers(d, name, f); err != nil {
+			if err := walkMembers(d, name, visit); err != nil {
 				return err
 			}
 			continue
@@ -151,17 +151,17 @@ func walkMembers(d *jsontext.Decoder, name []byte, f memberFunc) error {
 		if quoted {
 			if inner := value[1 : len(value)-1]; bytes.IndexByte(inner, '\\') < 0 {
 				value = inner
-			} else if value, err = appendString(nil, value); err != nil {
+			} else if value, err = appendUnquoted(nil, value); err != nil {
 				return err
 			}
 		}
-		if err := f(name, enclosing, value, quoted); err != nil {
+		if err := visit(name, enclosing, value, quoted); err != nil {
 			return err
 		}
 	}
 }
 
-func appendString(to []byte, quoted jsontext.Value) ([]byte, error) {
+func appendUnquoted(to []byte, quoted jsontext.Value) ([]byte, error) {
 	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
 		return append(to, inner...), nil
 	}
@@ -217,7 +217,7 @@ func (r *ndjsonReader) observePiece(p piece, o *columnObserver) error {
 				return fmt.Errorf("more than %d different members, or %d MiB of their names: are keys among them that should be values?", maxColumns, r.maxNames()>>20)
 			}
 		}
-		j := o.columnIndex(name)
+		j := o.findOrAddColumn(name)
 		c, place := &o.columns[j], &o.places[j]
 		if isMember {
 			m := o.objects[string(object)]
@@ -269,9 +269,9 @@ func markParents(name string, mark func(parent string)) {
 }
 
 func (r *ndjsonReader) parsePiece(p piece, columns []Column, b *batch) error {
-	b.resetRows(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
+	b.resetToSize(len(columns), bytes.Count(p.data, []byte{'\n'})+1)
 	r.once.Do(func() { // once per output file
-		r.index, r.parents, r.maps = newObserver(columns).index, map[string]bool{}, mapColumnIndices(columns)
+		r.index, r.parents, r.maps = newObserver(columns).index, map[string]bool{}, mapColumnIndicesByObject(columns)
 		for _, c := range columns {
 			markParents(c.Name, func(parent string) { r.parents[parent] = true })
 		}
@@ -289,7 +289,7 @@ func (r *ndjsonReader) parsePiece(p piece, columns []Column, b *batch) error {
 	}, func(name []byte, enclosing int, value []byte, quoted bool) error {
 		if object, ok := objectName(name, enclosing); ok && len(r.maps) > 0 {
 			if j, ok := r.maps[string(object)]; ok {
-				return addNumber(b, &columns[j], j*b.stride+started-1, memberKey(name, enclosing), value, quoted)
+				return addNumber(b, &columns[j], j*b.stride+started-1, memberKeyInObject(name, enclosing), value, quoted)
 			}
 		}
 		j := next
@@ -331,15 +331,15 @@ func (r *ndjsonReader) parsePiece(p piece, columns []Column, b *batch) error {
 	return err
 }
 
-func addNumber(b *batch, c *Column, at int, key, value []byte, quoted bool) error {
-	if !quoted && string(value) == "null" {
-		return b.addEntry(at, key, 0, true)
+func addNumber(b *batch, c *Column, cellIndex int, key, value []byte, isQuoted bool) error {
+	if !isQuoted && string(value) == "null" {
+		return b.addEntry(cellIndex, key, 0, true)
 	}
 	x, ok := parseFloat(string(value))
-	if quoted || !ok {
+	if isQuoted || !ok {
 		return &misfit{column: c.Name, kind: Map, value: string(value)}
 	}
-	return b.addEntry(at, key, x, false)
+	return b.addEntry(cellIndex, key, x, false)
 }
 
 func (r *ndjsonReader) describeTable() Table {

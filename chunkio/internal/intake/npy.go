@@ -30,7 +30,7 @@ type npyReader struct {
 	columns   []Column
 }
 
-func newNPY(c cutter, at io.ReaderAt, opt Options) (*npyReader, error) {
+func newNPYReader(c cutter, at io.ReaderAt, opt Options) (*npyReader, error) {
 	r := &npyReader{from: c.from, readerAt: at, name: c.name, goal: c.goal}
 	if err := r.readHeader(c.maxRow); err != nil {
 		if _, ok := errors.AsType[*stream.DataError](err); ok {
@@ -117,7 +117,7 @@ func (r *npyReader) nameColumns(opt Options, c cutter) error {
 			if f.isList {
 				name = fmt.Sprintf("%s[%d]", f.name, e)
 			}
-			r.columns = append(r.columns, Column{Name: name, Kind: f.kind()})
+			r.columns = append(r.columns, Column{Name: name, Kind: f.columnKind()})
 		}
 	}
 	return nil
@@ -162,10 +162,10 @@ func (r *npyReader) errReadFailed(err error, row int64) error {
 	return stream.Dataf(r.name, "row %d: %w", row, err)
 }
 
-func (r *npyReader) errNoText(row int64, column string, typ byte) error {
+func (r *npyReader) errInvalidText(row int64, column string, elementType byte) error {
 	e := stream.Dataf(r.name, "the text is not UTF-8")
 	e.Remedy = stream.PlainText("save the texts that numpy.char.decode makes of it, of 'latin1' or 'cp1252' most likely")
-	if typ == 'U' {
+	if elementType == 'U' {
 		e = stream.Dataf(r.name, "the text has a character that is not in Unicode")
 		e.Remedy = stream.PlainText("write the array again with numpy.save: the file is damaged, or its texts are")
 	}
@@ -174,7 +174,7 @@ func (r *npyReader) errNoText(row int64, column string, typ byte) error {
 }
 
 func (r *npyReader) parsePiece(p piece, columns []Column, b *batch) error {
-	b.resetRows(len(columns), p.rows)
+	b.resetToSize(len(columns), p.rows)
 	b.rows = p.rows
 	j := 0
 	for _, f := range r.head.fields {
@@ -189,7 +189,7 @@ func (r *npyReader) parsePiece(p piece, columns []Column, b *batch) error {
 				if columns[j].Kind == Text {
 					s, ok := f.parseText(raw)
 					if !ok {
-						return r.errNoText(p.line+int64(i), columns[j].Name, f.typ)
+						return r.errInvalidText(p.line+int64(i), columns[j].Name, f.typ)
 					}
 					b.setText(to, s)
 					continue

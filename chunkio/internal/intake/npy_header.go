@@ -24,7 +24,7 @@ type npyHeader struct {
 	size          int64 // bytes of a row
 }
 
-// npyField is a field of an element type: a fixed number of values of one type in every row.
+// npyField is a field of the array's element type: a fixed number of values of one type in every row.
 type npyField struct {
 	name       string
 	isList     bool // the field has the columns name[0], name[1], …
@@ -42,9 +42,9 @@ type unreadArray struct{ what, saveExpression string }
 
 func (u *unreadArray) Error() string { return u.what }
 
-func newUnreadArray(name string, typ byte) *unreadArray {
+func newUnreadArray(name string, elementType byte) *unreadArray {
 	u := &unreadArray{fmt.Sprintf("values of type %q cannot be read: want numbers, booleans or texts", name), "the numbers in it, as a.astype('float64')"}
-	switch typ {
+	switch elementType {
 	case 'M':
 		u.saveExpression = "its seconds since 1970, (a - numpy.datetime64(0, 's')) / numpy.timedelta64(1, 's')"
 	case 'm':
@@ -62,7 +62,7 @@ func newUnreadArray(name string, typ byte) *unreadArray {
 	return u
 }
 
-func (f *npyField) kind() Kind {
+func (f *npyField) columnKind() Kind {
 	switch f.typ {
 	case 'b':
 		return Bool
@@ -175,7 +175,7 @@ func parseNPY(text string) (h npyHeader, err error) {
 	}
 	if len(dims) == 1 {
 		h.fortran = false // with one column both orders are the same
-	} else if err := h.setRowWidth(dims[1]); err != nil {
+	} else if err := h.setTwoDimensionalRow(dims[1]); err != nil {
 		return h, err
 	}
 	if h.size > 1<<30 || h.size > 0 && h.rows > math.MaxInt64/h.size-1<<20 {
@@ -191,7 +191,7 @@ func parseNPY(text string) (h npyHeader, err error) {
 func (h *npyHeader) readElementType(descr any) error {
 	switch d := descr.(type) {
 	case string:
-		f, err := parseType(d)
+		f, err := parseNPYType(d)
 		if err != nil {
 			return err
 		}
@@ -207,9 +207,9 @@ func (h *npyHeader) readElementType(descr any) error {
 	return errors.New("the header lacks a descr")
 }
 
-func (h *npyHeader) readFields(fields []any) error {
+func (h *npyHeader) readFields(fieldList []any) error {
 	seen, columns := map[string]bool{}, 0
-	for _, x := range fields {
+	for _, x := range fieldList {
 		t, ok := x.([]any)
 		if !ok || len(t) < 2 || len(t) > 3 {
 			return fmt.Errorf("a field %v", x)
@@ -222,7 +222,7 @@ func (h *npyHeader) readFields(fields []any) error {
 		if !ok {
 			return &unreadArray{fmt.Sprintf("field %s is a structure itself", name), "numpy.lib.recfunctions.structured_to_unstructured(a), if all are numbers"}
 		}
-		f, err := parseType(typ)
+		f, err := parseNPYType(typ)
 		if err != nil {
 			return fmt.Errorf("field %s: %w", name, err)
 		}
@@ -267,32 +267,32 @@ func (h *npyHeader) readFields(fields []any) error {
 	return nil
 }
 
-func (h *npyHeader) setRowWidth(d int64) error {
+func (h *npyHeader) setTwoDimensionalRow(columns int64) error {
 	if len(h.fields) != 1 || h.fields[0].name != "x" || h.fields[0].isList {
 		return &unreadArray{"a structured type in two dimensions: want one row of fields for each element", "a.reshape(-1)"}
 	}
 	f := &h.fields[0]
-	if d < 1 || d > 1<<24 || f.size*d > 1<<30 {
-		return fmt.Errorf("%d columns", d)
+	if columns < 1 || columns > 1<<24 || f.size*columns > 1<<30 {
+		return fmt.Errorf("%d columns", columns)
 	}
-	f.isList, f.count = true, int(d)
-	h.size = f.size * d
+	f.isList, f.count = true, int(columns)
+	h.size = f.size * columns
 	return nil
 }
 
-func parseType(s string) (f npyField, err error) {
-	if len(s) < 2 {
-		return f, newUnreadArray(s, 0)
+func parseNPYType(descr string) (f npyField, err error) {
+	if len(descr) < 2 {
+		return f, newUnreadArray(descr, 0)
 	}
-	order, typ := s[0], s[1]
-	digits := s[2:]
+	order, typ := descr[0], descr[1]
+	digits := descr[2:]
 	if !strings.ContainsRune("<>|=", rune(order)) {
-		order, typ, digits = '<', s[0], s[1:]
+		order, typ, digits = '<', descr[0], descr[1:]
 	}
 	if typ == 'M' || typ == 'm' { // the unit follows in brackets
 		digits, _, _ = strings.Cut(digits, "[")
 	}
-	refused := newUnreadArray(s, typ)
+	refused := newUnreadArray(descr, typ)
 	size, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
 		return f, refused

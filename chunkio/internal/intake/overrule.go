@@ -126,7 +126,7 @@ func (o Options) settleColumn(c Column) Column {
 		c.watchedMarks = c.decisiveMarks(exact)
 		switch {
 		case mark != 0:
-			kind, c.Why, c.Identifier = Text, c.whyText(mark), true
+			kind, c.Why, c.Identifier = Text, c.whyIdentifiersAreText(mark), true
 		case o.Identifier != nil && (c.Kind.isWhole() || c.Kind == Float || c.Kind == Unknown) && o.Identifier(c.Name):
 			kind, c.watchedMarks, c.Identifier = Text, 0, true
 			c.Why = "text, as a number would lose some of it in another file of the input: name the column to use its numbers"

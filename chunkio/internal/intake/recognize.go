@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A file whose name does not show a format is accepted as data only if its bytes prove the format. Text proves little, because other files in a folder of data are mostly text as well
-// (README, LICENSE, checksums, settings). So only uniform lines are accepted: at least two lines, each a JSON object;
-// or at least two rows with the same number of fields (two or more), and one column that contains numbers below its
-// first row.
+// A file whose name does not show a format is accepted as data only if its bytes prove the format. Text proves little,
+// because other files in a folder of data are mostly text as well (README, LICENSE, checksums, settings). So only
+// uniform lines are accepted: at least two lines, each a JSON object; or at least two rows with the same number of
+// fields (two or more), and one column that contains numbers below its first row.
 
 // RecognizeBytes is the number of bytes at the beginning of a file that Recognize needs. RecognizeMost is the same
 // number for files with long rows.
@@ -21,8 +21,8 @@ const (
 	RecognizeMost  = 1 << 20
 )
 
-// Recognize returns the format of a text that begins with head. whole means that head is the whole text. The result more
-// means that a longer head may permit a decision.
+// Recognize returns the format of a text that begins with head. whole means that head is the whole text. The result
+// more means that a longer head may permit a decision.
 func Recognize(head []byte, whole bool) (f Format, more bool) {
 	if f = SniffText(head); f == None {
 		return None, false
@@ -37,7 +37,7 @@ func Recognize(head []byte, whole bool) (f Format, more bool) {
 	case bytes.ContainsFunc(head, isControl):
 		return None, false
 	case f == NDJSON:
-		rows, alike = countObjects(lines)
+		rows, alike = countJSONObjects(lines)
 	default:
 		rows, alike = countRecords(lines, whole)
 	}
@@ -64,7 +64,7 @@ func UnpackHead(head []byte, packing string, whole bool) (text []byte, wholeText
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
 
-func countObjects(lines []byte) (rows int, alike bool) {
+func countJSONObjects(lines []byte) (rows int, areAllObjects bool) {
 	for line := range bytes.Lines(lines) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue

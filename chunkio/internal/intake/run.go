@@ -49,7 +49,7 @@ type columnObserver struct {
 }
 
 func newObserver(columns []Column) *columnObserver {
-	o := &columnObserver{columns: slices.Clone(columns), index: make(map[string]int, len(columns)), objects: map[string]*memberCounts{}, maps: mapColumnIndices(columns)}
+	o := &columnObserver{columns: slices.Clone(columns), index: make(map[string]int, len(columns)), objects: map[string]*memberCounts{}, maps: mapColumnIndicesByObject(columns)}
 	o.places = make([]jsonPlace, len(columns))
 	for j, c := range columns {
 		o.index[c.Name] = j
@@ -57,7 +57,7 @@ func newObserver(columns []Column) *columnObserver {
 	return o
 }
 
-func (o *columnObserver) columnIndex(name []byte) int {
+func (o *columnObserver) findOrAddColumn(name []byte) int {
 	j, ok := o.index[string(name)]
 	if !ok {
 		j = len(o.columns)
@@ -138,7 +138,7 @@ func (m *misfit) errAtLine(path string, remedy stream.Text) error {
 // become text only if the options allow this.
 func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wider []Column, turned map[int]turningValue, err error) {
 	seen := newObserver(sample)
-	err = withRowReader(in, opt, func(r rowReader, _ hash.Hash64) error {
+	err = readInputWithReader(in, opt, func(r rowReader, _ hash.Hash64) error {
 		for n := 0; ; n++ {
 			p, err := r.nextPiece(nil)
 			if errors.Is(err, io.EOF) {
@@ -176,7 +176,7 @@ func observeAll(ctx context.Context, in Input, sample []Column, opt Options) (wi
 	return seen.columns, seen.turnedToText, err
 }
 
-func withRowReader(in Input, opt Options, f func(rowReader, hash.Hash64) error) error {
+func readInputWithReader(in Input, opt Options, f func(rowReader, hash.Hash64) error) error {
 	from, err := in.Open()
 	if err != nil {
 		return err
@@ -187,13 +187,13 @@ func withRowReader(in Input, opt Options, f func(rowReader, hash.Hash64) error) 
 	var r rowReader
 	switch in.Format {
 	case CSV, TSV:
-		r, err = newCSV(c, in.Format == TSV, opt)
+		r, err = newCSVReader(c, in.Format == TSV, opt)
 	case NDJSON:
-		r, err = newNDJSON(c, opt)
+		r, err = newNDJSONReader(c, opt)
 	case NPY:
-		r, err = newNPY(c, in.At, opt)
+		r, err = newNPYReader(c, in.At, opt)
 	case Avro:
-		r, err = newAvro(c)
+		r, err = newAvroReader(c)
 	default:
 		err = fmt.Errorf("%s: no format of rows", in.Name)
 	}
@@ -206,7 +206,7 @@ func withRowReader(in Input, opt Options, f func(rowReader, hash.Hash64) error) 
 // writeOnce reads the input once and writes it with the given columns, or with the columns of the sample if columns is
 // nil. It returns the columns used.
 func writeOnce(ctx context.Context, in Input, out Output, columns []Column, opt Options) (t *Table, used []Column, err error) {
-	err = withRowReader(in, opt, func(r rowReader, digest hash.Hash64) error {
+	err = readInputWithReader(in, opt, func(r rowReader, digest hash.Hash64) error {
 		about := r.describeTable()
 		t = &about
 		if columns == nil {
@@ -220,7 +220,7 @@ func writeOnce(ctx context.Context, in Input, out Output, columns []Column, opt 
 		}
 		t.Columns, t.Doubts = written, slices.Concat(t.Doubts, opt.guessDoubts(written), mapDoubts(written, opt.Mapped))
 		if t.Layout != nil && t.Layout.Separator != 0 {
-			t.Layout.Names = listNames(written)
+			t.Layout.Names = namesOfColumns(written)
 		}
 		if len(written) == 0 {
 			return errNoColumn(in.Name, about.LeftOut)
@@ -239,7 +239,7 @@ func writeOnce(ctx context.Context, in Input, out Output, columns []Column, opt 
 			return err
 		}
 		g.name = in.Name
-		if err := g.gatherRows(ctx, r); err != nil {
+		if err := g.parseAndWriteRows(ctx, r); err != nil {
 			return err
 		}
 		if err := g.finishFile(); err != nil {
@@ -318,7 +318,7 @@ type parsingJob struct {
 	done  chan struct{}
 }
 
-func (g *gatherer) gatherRows(ctx context.Context, r rowReader) error {
+func (g *gatherer) parseAndWriteRows(ctx context.Context, r rowReader) error {
 	ahead := g.workers + 1
 	queue := make(chan *parsingJob, ahead)
 	idle := make(chan *parsingJob, ahead+2)

@@ -146,7 +146,7 @@ func (c Column) decisiveMarks(exact bool) (marks spelling) {
 	return marks
 }
 
-func (c *Column) whyText(mark spelling) string {
+func (c *Column) whyIdentifiersAreText(mark spelling) string {
 	lost := [...]string{"the leading zero", "the plus", "digits", "digits", "the .0"}[bits.TrailingZeros8(uint8(mark))]
 	why := "text, as a number would lose " + lost
 	if c.specimen != nil && (c.specimen.mark == mark || c.specimen.mark|mark == longDigits|inexactWhole) {

@@ -141,8 +141,8 @@ type batch struct {
 	text         []byte // the cell of a text is offset<<32 | length
 }
 
-func (b *batch) resetRows(d, rows int) {
-	n := d * rows
+func (b *batch) resetToSize(columns, rows int) {
+	n := columns * rows
 	if cap(b.cells) < n {
 		b.cells, b.present = make([]cell, n), make([]bool, n)
 	}
@@ -155,4 +155,4 @@ func (b *batch) setText(at int, s string) {
 	b.text = append(b.text, s...)
 }
 
-func textAt(arena []byte, c cell) []byte { return arena[c>>32:][:c&0xFFFFFFFF] }
+func textOfCell(texts []byte, c cell) []byte { return texts[c>>32:][:c&0xFFFFFFFF] }

@@ -16,14 +16,14 @@ type turningValue struct {
 	value string
 }
 
-func (o *columnObserver) recordTurnToText(j int, before Kind, line int64, value string) {
-	if before == Unknown {
+func (o *columnObserver) recordTurnToText(columnIndex int, kindBefore Kind, line int64, value string) {
+	if kindBefore == Unknown {
 		return
 	}
 	if o.turnedToText == nil {
 		o.turnedToText = map[int]turningValue{}
 	}
-	o.turnedToText[j] = turningValue{line, strings.Clone(value)}
+	o.turnedToText[columnIndex] = turningValue{line, strings.Clone(value)}
 }
 
 // textSummary summarizes the values of the sample in a text column.
@@ -131,41 +131,43 @@ func (r *csvReader) addSingleSpellingDoubts(columns []int, seen []textSummary) {
 				warned[seen[k].first.value] = true
 			}
 			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of line %d (%s); if that line has names, units or totals, remove it; if it has missing values, give {null-values} %s",
-				r.name, r.textColumnsPhrase(sameLine), first.line, firstFields(firstTexts(sameLine, seen)), NullsWith(r.nullsFound, firstTexts(sameLine, seen)...)))
+				r.name, r.textColumnsPhrase(sameLine), first.line, quoteFirstFields(firstTextsOfColumns(sameLine, seen)), NullsWith(r.nullsFound, firstTextsOfColumns(sameLine, seen)...)))
 		case first.line == r.dataLine:
 			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of %q in the first row; if that is a name, give {header} yes, if it stands for a missing value, {null-values} %s",
-				r.name, r.textColumnsPhrase(alike), shortText(first.value), NullsWith(r.nullsFound, first.value)))
+				r.name, r.textColumnsPhrase(alike), truncateForMessage(first.value), NullsWith(r.nullsFound, first.value)))
 		default:
 			r.doubts = append(r.doubts, stream.Textf("%s: %s text only because of %q (line %d); if that stands for a missing value, give {null-values} %s",
-				r.name, r.textColumnsPhrase(alike), shortText(first.value), first.line, NullsWith(r.nullsFound, first.value)))
+				r.name, r.textColumnsPhrase(alike), truncateForMessage(first.value), first.line, NullsWith(r.nullsFound, first.value)))
 		}
 		warned[first.value] = true
 	}
 }
 
-func (r *csvReader) textColumnsPhrase(columns []int) string {
-	if len(columns) == 1 {
-		return fmt.Sprintf("column %q is", r.columns[columns[0]].Name)
+func (r *csvReader) textColumnsPhrase(columnIndices []int) string {
+	if len(columnIndices) == 1 {
+		return fmt.Sprintf("column %q is", r.columns[columnIndices[0]].Name)
 	}
-	names := make([]string, len(columns))
-	for i, j := range columns {
+	names := make([]string, len(columnIndices))
+	for i, j := range columnIndices {
 		names[i] = r.columns[j].Name
 	}
-	return fmt.Sprintf("%d columns (%s) are", len(columns), firstFields(names))
+	return fmt.Sprintf("%d columns (%s) are", len(columnIndices), quoteFirstFields(names))
 }
 
-func firstTexts(columns []int, seen []textSummary) (values []string) {
+func firstTextsOfColumns(columnIndices []int, summaries []textSummary) (values []string) {
 	const most = 8
-	for _, j := range columns[:min(len(columns), most)] {
-		values = append(values, seen[j].first.value)
+	for _, j := range columnIndices[:min(len(columnIndices), most)] {
+		values = append(values, summaries[j].first.value)
 	}
 	return values
 }
 
 // String returns the line number and the value.
-func (t turningValue) String() string { return fmt.Sprintf("line %d: %q", t.line, shortText(t.value)) }
+func (t turningValue) String() string {
+	return fmt.Sprintf("line %d: %q", t.line, truncateForMessage(t.value))
+}
 
-func shortText(s string) string {
+func truncateForMessage(s string) string {
 	const most = 40
 	if len(s) > most {
 		return strings.ToValidUTF8(s[:most], "") + "…"

@@ -42,12 +42,12 @@ func (b *bodyReader) addDecodeTime(start time.Time) { b.busy.Add(stream.PartDeco
 // 10,000 values. Decompressors do not start goroutines.
 type decompressorPool struct{ zstd, lz4 sync.Pool }
 
-func codecScratchBytes(codec int, n int64) int64 {
+func decompressionMemory(codec int, decompressedBytes int64) int64 {
 	switch codec {
 	case lz4Codec:
 		return lz4Scratch + codecInput
 	case zstdCodec:
-		return 2*min(n, maxZstdWindow) + 1<<20 + codecInput
+		return 2*min(decompressedBytes, maxZstdWindow) + 1<<20 + codecInput
 	}
 	return 0
 }
@@ -88,14 +88,14 @@ func (b *bodyReader) openBuffer(buf bufferRange, from, to int64) (*bufferReader,
 		}
 		return &bufferReader{r: io.NewSectionReader(b.r, start+from, to-from), busy: b.busy}, nil
 	}
-	r, err := b.codecs.openDecoder(codec, io.NewSectionReader(b.r, start, length))
+	r, err := b.codecs.openDecompressor(codec, io.NewSectionReader(b.r, start, length))
 	if err != nil {
 		return nil, err
 	}
 	r.busy = b.busy
 	if _, err := io.CopyN(io.Discard, onlyReader{r}, from); err != nil {
 		r.close()
-		return nil, errDataShort(err)
+		return nil, errArrayShort(err)
 	}
 	return r, nil
 }
@@ -124,7 +124,7 @@ func (r *bufferReader) Read(p []byte) (n int, err error) {
 
 func (r *bufferReader) readFull(p []byte) error {
 	_, err := io.ReadFull(r, p)
-	return errDataShort(err)
+	return errArrayShort(err)
 }
 
 func (r *bufferReader) close() {
@@ -134,7 +134,7 @@ func (r *bufferReader) close() {
 	}
 }
 
-func errDataShort(err error) error {
+func errArrayShort(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data ends early")
 	}
@@ -147,7 +147,7 @@ type decompressor[D io.Reader] struct {
 	in      *bufio.Reader
 }
 
-func (c *decompressorPool) openDecoder(codec int, src io.Reader) (*bufferReader, error) {
+func (c *decompressorPool) openDecompressor(codec int, src io.Reader) (*bufferReader, error) {
 	if codec == lz4Codec {
 		d, ok := c.lz4.Get().(*decompressor[*lz4.Reader])
 		if !ok {
@@ -196,9 +196,9 @@ func (b *bodyReader) openBits(buf bufferRange, from, to int64) (*bitReader, erro
 	return t, nil
 }
 
-func (t *bitReader) eachBit(n int, want byte, f func(i int)) error {
-	for done := 0; done < n; {
-		k := min(n-done, tileValues)
+func (t *bitReader) visitBitsEqualTo(count int, value byte, visit func(i int)) error {
+	for done := 0; done < count; {
+		k := min(count-done, tileValues)
 		carriedBytes := 0
 		if t.usedBits > 0 {
 			carriedBytes = 1
@@ -212,8 +212,8 @@ func (t *bitReader) eachBit(n int, want byte, f func(i int)) error {
 			return err
 		}
 		for i := range k {
-			if at := t.usedBits + i; t.bytes[at/8]>>(at%8)&1 == want {
-				f(done + i)
+			if at := t.usedBits + i; t.bytes[at/8]>>(at%8)&1 == value {
+				visit(done + i)
 			}
 		}
 		end := t.usedBits + k

@@ -19,17 +19,17 @@ type column struct {
 	entries      *[2]int  // for a map from integers to numbers: indices of the two columns that hold its keys and its values as lists
 }
 
-func (s *schema) addColumns(f *field, name string, structs []*field) {
+func (s *schema) addColumns(f *field, name string, enclosingStructs []*field) {
 	if f.kind == arrowStruct && f.index == nil && len(f.children) > 0 {
-		structs = append(structs[:len(structs):len(structs)], f)
+		enclosingStructs = append(enclosingStructs[:len(enclosingStructs):len(enclosingStructs)], f)
 		for _, c := range f.children {
-			s.addColumns(c, name+"."+c.name, structs)
+			s.addColumns(c, name+"."+c.name, enclosingStructs)
 		}
 		return
 	}
-	c := column{Leaf: format.Leaf{Name: name, Nulls: -1}, outerStructs: structs, ownField: f}
-	if len(structs) > 0 {
-		for _, outer := range structs {
+	c := column{Leaf: format.Leaf{Name: name, Nulls: -1}, outerStructs: enclosingStructs, ownField: f}
+	if len(enclosingStructs) > 0 {
+		for _, outer := range enclosingStructs {
 			c.Path = append(c.Path, outer.name)
 		}
 		c.Path = append(c.Path, f.name)
@@ -264,7 +264,7 @@ func (c *column) nullityFields() []*field {
 	return list
 }
 
-func (s *schema) leafList() []format.Leaf {
+func (s *schema) copyOfLeaves() []format.Leaf {
 	list := make([]format.Leaf, s.leafCount)
 	for i, c := range s.columns[:s.leafCount] {
 		list[i] = c.Leaf

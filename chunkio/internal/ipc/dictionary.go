@@ -16,12 +16,12 @@ type numberDictionary struct {
 	nulls  int64
 }
 
-func (s *schema) dictionaryField(dict int64) *field {
+func (s *schema) fieldWithDictionary(dictionaryID int64) *field {
 	for _, c := range s.columns {
 		if c.valueField == nil {
 			continue
 		}
-		if f := c.valueField.numberField(); f.index != nil && f.dict == dict {
+		if f := c.valueField.numberField(); f.index != nil && f.dict == dictionaryID {
 			return f
 		}
 	}
@@ -32,7 +32,7 @@ func (s *schema) dictionaryField(dict int64) *field {
 // of values read, which is at most limit. Dictionaries of other types are skipped. It does not change dictionaries that
 // groups already use.
 func (s *schema) addDictionary(dicts map[int64]*numberDictionary, d *dictionaryBatch, body *bodyReader, limit int64) (int64, error) {
-	f := s.dictionaryField(d.id)
+	f := s.fieldWithDictionary(d.id)
 	if f == nil {
 		return 0, nil
 	}
@@ -93,16 +93,17 @@ type textBatch struct {
 	reader *bodyReader
 }
 
-func (s *schema) isLabelDictionary(dict int64) bool {
+func (s *schema) isLabelDictionary(dictionaryID int64) bool {
 	for _, c := range s.columns {
-		if c.textField != nil && c.textField.index != nil && c.textField.dict == dict {
+		if c.textField != nil && c.textField.index != nil && c.textField.dict == dictionaryID {
 			return true
 		}
 	}
 	return false
 }
 
-// addTexts defines or extends a dictionary in dicts. Groups that use an older definition keep it.
+// addTexts defines or extends a dictionary of texts in dicts, from the message d. Groups that use an older definition
+// keep it.
 func addTexts(dicts map[int64]*textDictionary, d *dictionaryBatch, body *bodyReader) {
 	next := &textDictionary{}
 	if old := dicts[d.id]; d.delta && old != nil {
@@ -117,7 +118,7 @@ func (d *textDictionary) mayHaveNulls() bool {
 	return d == nil || slices.ContainsFunc(d.batches, func(b textBatch) bool { return len(b.nodes) == 0 || b.nodes[0].nulls != 0 })
 }
 
-func (d *textDictionary) messageBytes() (n int64) {
+func (d *textDictionary) bytesOfMessages() (n int64) {
 	for _, b := range d.batches {
 		n += b.body
 	}

@@ -71,10 +71,10 @@ func (f *File) loadMetadata() error {
 	f.digest, f.footerBytes = xxhash.Sum64(footer), int64(len(footer))
 	var dicts []block
 	limit := f.in.Size() - int64(len(footer)) - int64(len(Magic)) - 4
-	err = parseFlat(func() (err error) {
-		t := rootTable(footer)
+	err = parseFlatbuffer(func() (err error) {
+		t := rootFlatTable(footer)
 		// Some writers before Arrow 1.0 left the footer's version at V1. Each message has its own version.
-		if err := checkVersion(max(t.int16Field(0), metadataV4)); err != nil {
+		if err := checkMetadataVersion(max(t.int16Field(0), metadataV4)); err != nil {
 			return err
 		}
 		schema, ok := t.tableField(1)
@@ -85,7 +85,7 @@ func (f *File) loadMetadata() error {
 		if err != nil {
 			return err
 		}
-		f.fieldCount, f.heapBytes = int64(shape.fields), shape.heapBytes()+blockBytes*t.blockCount()
+		f.fieldCount, f.heapBytes = int64(shape.fields), shape.heapBytes()+blockBytes*t.largestBlockCount()
 		if need := f.heapBytes + f.footerBytes; need > f.memory {
 			return &stream.MemoryError{What: "the footer of " + f.in.Name(), Need: need, Limit: f.memory, AtLeast: true} // more memory is needed for parsing
 		}
@@ -115,7 +115,7 @@ func (f *File) readFooter() ([]byte, error) {
 	tail := make([]byte, 4+len(Magic))
 	head := tail[:len(Magic)]
 	if size < ends {
-		return nil, errRefused("too short for an Arrow IPC file; write it again")
+		return nil, newRefusalError("too short for an Arrow IPC file; write it again")
 	}
 	if format.IsFar(f.in) { // skip the beginning of the file: its end is enough, and this saves a request
 		copy(head, Magic)
@@ -123,13 +123,13 @@ func (f *File) readFooter() ([]byte, error) {
 		return nil, err
 	}
 	if string(head) != Magic {
-		return nil, errRefused("not an Arrow IPC file (it does not begin with ARROW1)")
+		return nil, newRefusalError("not an Arrow IPC file (it does not begin with ARROW1)")
 	}
 	if err := format.ReadAt(f.in, tail, size-int64(len(tail))); err != nil {
 		return nil, err
 	}
 	if string(tail[4:]) != Magic {
-		return nil, errRefused("the file has no footer: it ends early or is still being written; write it again")
+		return nil, newRefusalError("the file has no footer: it ends early or is still being written; write it again")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))
 	if n < 4 || n > size-ends {
@@ -145,7 +145,7 @@ func (f *File) readFooter() ([]byte, error) {
 // blockBytes is the memory of a block and of its number of rows, in a slice that may be twice as long.
 const blockBytes = int64(unsafe.Sizeof(block{})) + 2*8
 
-func (t *flatTable) blockCount() int64 {
+func (t *flatTable) largestBlockCount() int64 {
 	_, dicts := t.vectorBytes(2, 24)
 	_, batches := t.vectorBytes(3, 24)
 	return int64(dicts) + int64(batches)
@@ -167,7 +167,8 @@ func parseBlocks(t *flatTable, field int, limit int64) ([]block, error) {
 	return blocks, nil
 }
 
-// readMessage reads the metadata of a block. body is the position in the file at which the block's body begins.
+// readMessage reads the metadata of the message at a block. body is the position in the file at which the block's body
+// begins.
 func (f *File) readMessage(b block) (m message, body int64, err error) {
 	if need := f.heapBytes + 2*b.meta; need > f.memory { // both the raw and the parsed metadata
 		return m, 0, &stream.MemoryError{What: "a batch's metadata in " + f.in.Name(), Need: need, Limit: f.memory}
@@ -187,7 +188,7 @@ func (f *File) readMessage(b block) (m message, body int64, err error) {
 	return m, b.offset + b.meta, err
 }
 
-func (f *File) bodyReader(b *batch, at int64) *bodyReader {
+func (f *File) newBodyReader(b *batch, at int64) *bodyReader {
 	return &bodyReader{r: io.NewSectionReader(f.in, at, b.body), codec: b.codec, codecs: f.codecs, busy: format.BusyOf(f.in)}
 }
 
@@ -204,9 +205,9 @@ func (f *File) loadDictionary(b block) error {
 		return fmt.Errorf("dictionary %d is defined twice", d.id)
 	}
 	if f.schema.isLabelDictionary(d.id) {
-		addTexts(f.texts, &d, f.bodyReader(&d.batch, at))
+		addTexts(f.texts, &d, f.newBodyReader(&d.batch, at))
 	}
-	n, err := f.schema.addDictionary(f.dicts, &d, f.bodyReader(&d.batch, at), (f.memory-f.heapBytes)/8-f.dictionaryValues)
+	n, err := f.schema.addDictionary(f.dicts, &d, f.newBodyReader(&d.batch, at), (f.memory-f.heapBytes)/8-f.dictionaryValues)
 	f.dictionaryValues += n
 	return err
 }
@@ -225,7 +226,7 @@ func (f *File) readBatches() error {
 	ctx := context.Background()
 	total := int64(0)
 	for i := range f.blocks {
-		g, err := f.openGroup(i)
+		g, err := f.openBatchGroup(i)
 		if err != nil {
 			return err
 		}
@@ -259,7 +260,7 @@ func (f *File) readBatches() error {
 	return nil
 }
 
-func (f *File) openGroup(i int) (*group, error) {
+func (f *File) openBatchGroup(i int) (*group, error) {
 	g := &group{path: f.in.Name(), index: i, firstRow: func() int64 { return format.GroupStart(f, i) }, schema: f.schema, dicts: f.dicts, texts: f.texts}
 	m, at, err := f.readMessage(f.blocks[i])
 	if err == nil {
@@ -271,23 +272,23 @@ func (f *File) openGroup(i int) (*group, error) {
 	if err != nil {
 		return nil, g.errInBatch(err)
 	}
-	g.body, g.bodyStart = f.bodyReader(&g.batch, at), at
+	g.body, g.bodyStart = f.newBodyReader(&g.batch, at), at
 	return g, nil
 }
 
-// Leaves implements format.File.
-func (f *File) Leaves() []format.Leaf { return f.schema.leafList() }
+// Leaves implements format.File: it returns the leaf columns of the schema.
+func (f *File) Leaves() []format.Leaf { return f.schema.copyOfLeaves() }
 
-// Columns returns the number of leaves of the schema.
+// Columns returns the number of leaf columns of the schema.
 func (f *File) Columns() int { return f.schema.leafCount }
 
-// GroupRows implements format.File.
+// GroupRows implements format.File: it returns the number of rows of each group.
 func (f *File) GroupRows() []int64 { return f.rows }
 
-// GroupBytes implements format.Weighed.
+// GroupBytes implements format.Weighed: it returns the bytes of group g in the file.
 func (f *File) GroupBytes(g int) int64 { return f.blocks[g].meta + f.blocks[g].body }
 
-// FooterDigest implements format.File.
+// FooterDigest implements format.File: it returns a digest by which a later opening notices a changed file.
 func (f *File) FooterDigest() uint64 { return f.digest }
 
 // Close implements format.File.
@@ -308,7 +309,7 @@ func (f *File) Extent(g int) format.Extent {
 // BatchBytes returns the memory of batch g if all of it is decompressed. It uses the lengths that the batch states for
 // its buffers; the Arrow library does not check these.
 func (f *File) BatchBytes(g int) (int64, error) {
-	opened, err := f.openGroup(g)
+	opened, err := f.openBatchGroup(g)
 	if err != nil {
 		return 0, err
 	}
@@ -336,5 +337,5 @@ func (f *File) Open(ctx context.Context, g int, _ []int) (format.Group, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return f.openGroup(g)
+	return f.openBatchGroup(g)
 }

@@ -15,10 +15,12 @@ var remedyDamaged = stream.Textf("the data is damaged: write it again")
 // refusalError is an error whose text already contains the remedy.
 type refusalError struct{ error }
 
-func errRefused(format string, args ...any) error { return refusalError{fmt.Errorf(format, args...)} }
+func newRefusalError(format string, args ...any) error {
+	return refusalError{fmt.Errorf(format, args...)}
+}
 
-// group is one record batch. It reads its buffers when they are needed, one tile at a time, and holds only the batch's
-// metadata: 16 bytes per array and 16 bytes per buffer.
+// group is one record batch, as a format.Group. It reads its buffers when they are needed, one tile at a time, and
+// holds only the batch's metadata: 16 bytes per array and 16 bytes per buffer.
 type group struct {
 	path      string
 	index     int          // number of the batch in the file or stream, or -1 for the whole file
@@ -75,11 +77,11 @@ func (g *group) mayBeNull(f *field) bool {
 	return g.bufferRangeOf(f, 0).length > 0
 }
 
-func (g *group) bufferRangeOf(f *field, i int) bufferRange {
-	return g.batch.buffers[g.batch.bufferIndex(f, i)]
+func (g *group) bufferRangeOf(f *field, bufferNumber int) bufferRange {
+	return g.batch.buffers[g.batch.bufferIndex(f, bufferNumber)]
 }
 
-// Extents implements format.Ranged.
+// Extents implements format.Ranged: it returns the byte ranges that are read to decode the leaves.
 func (g *group) Extents(leaves []int) []format.Extent {
 	var all []format.Extent
 	for _, l := range leaves {
@@ -121,11 +123,11 @@ func (g *group) columnExtents(c *column) (all []format.Extent) {
 // Close does nothing. For a stream, the memory of the group's message is freed with the group.
 func (g *group) Close() {}
 
-func (g *group) errInBatch(err error) error {
-	if m := new(stream.MemoryError); errors.As(err, &m) {
-		return err
+func (g *group) errInBatch(cause error) error {
+	if m := new(stream.MemoryError); errors.As(cause, &m) {
+		return cause
 	}
-	return g.errAtValue(nil, -1, err, remedyDamaged)
+	return g.errAtValue(nil, -1, cause, remedyDamaged)
 }
 
 func (g *group) errAtValue(c *column, row int64, err error, remedy stream.Text) error {
@@ -145,7 +147,7 @@ func (g *group) errAtValue(c *column, row int64, err error, remedy stream.Text) 
 	return e
 }
 
-func (g *group) checkRows(ctx context.Context, l int, from, to int64) (*column, error) {
+func (g *group) numberColumnForRows(ctx context.Context, l int, from, to int64) (*column, error) {
 	c := &g.schema.columns[l]
 	if c.valueField == nil {
 		return nil, g.errAtValue(c, -1, errors.New(c.Why), stream.Text{})
@@ -156,15 +158,15 @@ func (g *group) checkRows(ctx context.Context, l int, from, to int64) (*column, 
 	return c, ctx.Err()
 }
 
-// Decode implements format.Group.
+// Decode implements format.Group: it writes rows [from, to) of leaf l to dst, one slice for each list element.
 func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	defer g.body.addDecodeTime(time.Now())
-	c, err := g.checkRows(ctx, l, from, to)
+	c, err := g.numberColumnForRows(ctx, l, from, to)
 	if err != nil {
 		return err
 	}
 	if c.List {
-		return g.decodeFixed(ctx, c, from, to, dst)
+		return g.decodeFixedWidthLists(ctx, c, from, to, dst)
 	}
 	if dst[0] == nil {
 		return nil
@@ -194,7 +196,7 @@ func (g *group) eachNull(arrays []*field, from, to int64, f func(i int)) error {
 		if err != nil {
 			return err
 		}
-		err = bits.eachBit(int(to-from), 0, f)
+		err = bits.visitBitsEqualTo(int(to-from), 0, f)
 		bits.close()
 		if err != nil {
 			return err
@@ -203,7 +205,7 @@ func (g *group) eachNull(arrays []*field, from, to int64, f func(i int)) error {
 	return nil
 }
 
-func (c *column) decodeScratchBytes(b *batch) int64 {
+func (c *column) decodeScratchBytes(largestBatch *batch) int64 {
 	need := 8 * int64(max(c.Width, 0))
 	for _, f := range c.arrayFields() {
 		bits := f.bits
@@ -213,9 +215,9 @@ func (c *column) decodeScratchBytes(b *batch) int64 {
 		case f.kind == arrowList || f.kind == arrowLargeList || f.kind == arrowMap:
 			bits = 64
 		}
-		n := b.nodes[f.node].length
+		n := largestBatch.nodes[f.node].length
 		need += min(n, tileValues) * int64(bits/8+listRowBytes+16)
-		need += codecScratchBytes(b.codec, min(n, maxZstdWindow)*int64(bits)/8) + codecScratchBytes(b.codec, n/8)
+		need += decompressionMemory(largestBatch.codec, min(n, maxZstdWindow)*int64(bits)/8) + decompressionMemory(largestBatch.codec, n/8)
 	}
 	return need
 }

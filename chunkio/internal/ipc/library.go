@@ -24,8 +24,8 @@ func (f *File) OpenForLibrary(otherBytes int64) (io.ReaderAt, error) {
 	if err := format.ReadAt(f.in, footer, at); err != nil {
 		return nil, err
 	}
-	err := parseFlat(func() error {
-		t := rootTable(footer)
+	err := parseFlatbuffer(func() error {
+		t := rootFlatTable(footer)
 		schema, _ := t.tableField(1)
 		integersForDecimals(schema.eachTable(1))
 		return nil

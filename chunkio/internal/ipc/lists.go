@@ -21,7 +21,7 @@ type listRow struct {
 
 const listRowBytes = 24
 
-func (g *group) eachList(ctx context.Context, c *column, from, to int64, f func(first int64, rows []listRow) error) error {
+func (g *group) visitListRows(ctx context.Context, c *column, from, to int64, f func(first int64, rows []listRow) error) error {
 	child := g.batch.nodes[c.listField.children[0].node].length
 	offsets, err := g.openOffsets(c.listField, from, to)
 	if err != nil {
@@ -90,7 +90,7 @@ type listElementReader struct {
 	pos int64
 }
 
-func (g *group) openElements(c *column, from int64) (*listElementReader, error) {
+func (g *group) openListElements(c *column, from int64) (*listElementReader, error) {
 	r, err := g.openNumbers(c.valueField, from, g.batch.nodes[c.valueField.node].length)
 	return &listElementReader{r, from}, err
 }
@@ -104,15 +104,15 @@ func (v *listElementReader) readRow(r listRow, dst []float64) error {
 	return v.readNumbers(dst)
 }
 
-func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst [][]float64) error {
+func (g *group) decodeFixedWidthLists(ctx context.Context, listColumn *column, from, to int64, dst [][]float64) error {
 	var values *listElementReader
 	defer func() {
 		if values != nil {
 			values.close()
 		}
 	}()
-	elements := make([]float64, c.Width)
-	err := g.eachList(ctx, c, from, to, func(first int64, rows []listRow) (err error) {
+	elements := make([]float64, listColumn.Width)
+	err := g.visitListRows(ctx, listColumn, from, to, func(first int64, rows []listRow) (err error) {
 		for i, r := range rows {
 			at := first - from + int64(i)
 			if r.null || r.from == r.to {
@@ -123,11 +123,11 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 				}
 				continue
 			}
-			if n := r.to - r.from; n != int64(c.Width) {
-				return g.errAtValue(c, first+int64(i), format.ErrUnevenList(fmt.Sprintf("a list of %d values", n), c.Width), format.RemedyLeaveOut(c.Name))
+			if n := r.to - r.from; n != int64(listColumn.Width) {
+				return g.errAtValue(listColumn, first+int64(i), format.ErrUnevenList(fmt.Sprintf("a list of %d values", n), listColumn.Width), format.RemedyLeaveOut(listColumn.Name))
 			}
 			if values == nil {
-				if values, err = g.openElements(c, r.from); err != nil {
+				if values, err = g.openListElements(listColumn, r.from); err != nil {
 					return err
 				}
 			}
@@ -142,10 +142,10 @@ func (g *group) decodeFixed(ctx context.Context, c *column, from, to int64, dst 
 		}
 		return nil
 	})
-	return g.errAtValue(c, -1, err, remedyDamaged)
+	return g.errAtValue(listColumn, -1, err, remedyDamaged)
 }
 
-// DecodeLists implements format.Group.
+// DecodeLists implements format.Group: it reads the lists in rows [from, to) of leaf l.
 func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	if pair := g.schema.columns[l].entries; pair != nil {
 		l = pair[1]
@@ -153,7 +153,7 @@ func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *for
 	return g.decodeLists(ctx, l, from, to, dst)
 }
 
-// DecodeKeys implements format.Group.
+// DecodeKeys implements format.Group: it reads the keys of the maps in rows [from, to) of leaf l.
 func (g *group) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	if pair := g.schema.columns[l].entries; pair != nil {
 		l = pair[0]
@@ -163,7 +163,7 @@ func (g *group) DecodeKeys(ctx context.Context, l int, from, to int64, dst *form
 
 func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	defer g.body.addDecodeTime(time.Now())
-	c, err := g.checkRows(ctx, l, from, to)
+	c, err := g.numberColumnForRows(ctx, l, from, to)
 	if err != nil {
 		return err
 	}
@@ -180,13 +180,13 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 			values.close()
 		}
 	}()
-	err = g.eachList(ctx, c, from, to, func(_ int64, rows []listRow) (err error) {
+	err = g.visitListRows(ctx, c, from, to, func(_ int64, rows []listRow) (err error) {
 		for _, r := range rows {
 			if r.null {
 				r.to = r.from
 			}
 			if r.from < r.to && values == nil {
-				if values, err = g.openElements(c, r.from); err != nil {
+				if values, err = g.openListElements(c, r.from); err != nil {
 					return err
 				}
 			}
@@ -209,7 +209,7 @@ func (g *group) decodeLists(ctx context.Context, l int, from, to int64, dst *for
 
 func (g *group) readListWidth(ctx context.Context, c *column) (int, error) {
 	width := int64(-1)
-	err := g.eachList(ctx, c, 0, g.batch.rows, func(_ int64, rows []listRow) error {
+	err := g.visitListRows(ctx, c, 0, g.batch.rows, func(_ int64, rows []listRow) error {
 		for _, r := range rows {
 			n := r.to - r.from
 			switch {

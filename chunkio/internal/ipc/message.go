@@ -44,10 +44,10 @@ const maxLength = 1 << 48
 const alignment = 8
 
 // flatTable is a flatbuffers table whose fields are numbered from 0. Reading a damaged table panics with a runtime
-// error, so tables must be read inside parseFlat.
+// error, so tables must be read inside parseFlatbuffer.
 type flatTable struct{ flatbuffers.Table }
 
-func parseFlat(parse func() error) (err error) {
+func parseFlatbuffer(parse func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(runtime.Error)
@@ -60,20 +60,22 @@ func parseFlat(parse func() error) (err error) {
 	return parse()
 }
 
-func rootTable(b []byte) flatTable {
+func rootFlatTable(b []byte) flatTable {
 	return flatTable{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
 }
 
-func fieldSlot(field int) flatbuffers.VOffsetT { return flatbuffers.VOffsetT(4 + 2*field) }
+func vtableSlot(field int) flatbuffers.VOffsetT { return flatbuffers.VOffsetT(4 + 2*field) }
 
-func (t *flatTable) int64Field(field int) int64          { return t.GetInt64Slot(fieldSlot(field), 0) }
-func (t *flatTable) int32Field(field int, d int32) int32 { return t.GetInt32Slot(fieldSlot(field), d) }
-func (t *flatTable) int16Field(field int) int16          { return t.GetInt16Slot(fieldSlot(field), 0) }
-func (t *flatTable) byteField(field int) byte            { return t.GetByteSlot(fieldSlot(field), 0) }
-func (t *flatTable) boolField(field int) bool            { return t.GetBoolSlot(fieldSlot(field), false) }
+func (t *flatTable) int64Field(field int) int64 { return t.GetInt64Slot(vtableSlot(field), 0) }
+func (t *flatTable) int32Field(field int, defaultValue int32) int32 {
+	return t.GetInt32Slot(vtableSlot(field), defaultValue)
+}
+func (t *flatTable) int16Field(field int) int16 { return t.GetInt16Slot(vtableSlot(field), 0) }
+func (t *flatTable) byteField(field int) byte   { return t.GetByteSlot(vtableSlot(field), 0) }
+func (t *flatTable) boolField(field int) bool   { return t.GetBoolSlot(vtableSlot(field), false) }
 
 func (t *flatTable) fieldPosition(field int) (pos flatbuffers.UOffsetT, ok bool) {
-	o := t.Offset(fieldSlot(field))
+	o := t.Offset(vtableSlot(field))
 	return t.Pos + flatbuffers.UOffsetT(o), o != 0
 }
 
@@ -100,13 +102,13 @@ func (t *flatTable) tableField(field int) (sub flatTable, ok bool) {
 	return flatTable{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(pos)}}, true
 }
 
-func (t *flatTable) vectorBytes(field, size int) (elements []byte, n int) {
-	o := flatbuffers.UOffsetT(t.Offset(fieldSlot(field)))
+func (t *flatTable) vectorBytes(field, elementSize int) (elements []byte, n int) {
+	o := flatbuffers.UOffsetT(t.Offset(vtableSlot(field)))
 	if o == 0 {
 		return nil, 0
 	}
 	n = t.VectorLen(o)
-	return t.Bytes[t.Vector(o):][: n*size : n*size], n
+	return t.Bytes[t.Vector(o):][: n*elementSize : n*elementSize], n
 }
 
 // eachTable iterates over the tables in the vector of a field. A slice of these tables would need 32 bytes for each.
@@ -116,7 +118,7 @@ func (t *flatTable) eachTable(field int) iter.Seq[flatTable] {
 		if n == 0 {
 			return
 		}
-		start := t.Vector(flatbuffers.UOffsetT(t.Offset(fieldSlot(field))))
+		start := t.Vector(flatbuffers.UOffsetT(t.Offset(vtableSlot(field))))
 		for i := range n {
 			pos := start + flatbuffers.UOffsetT(4*i)
 			if !yield(flatTable{flatbuffers.Table{Bytes: t.Bytes, Pos: pos + flatbuffers.GetUOffsetT(b[4*i:])}}) {
@@ -135,8 +137,8 @@ type message struct {
 }
 
 func parseMessage(meta []byte) (m message, err error) {
-	err = parseFlat(func() error {
-		t := rootTable(meta)
+	err = parseFlatbuffer(func() error {
+		t := rootFlatTable(meta)
 		m.version, m.kind, m.body = t.int16Field(0), t.byteField(1), t.int64Field(3)
 		var ok bool
 		m.header, ok = t.tableField(2)
@@ -146,17 +148,17 @@ func parseMessage(meta []byte) (m message, err error) {
 		case m.body < 0:
 			return fmt.Errorf("damaged metadata (a body of %d bytes)", m.body)
 		}
-		return checkVersion(m.version)
+		return checkMetadataVersion(m.version)
 	})
 	return m, err
 }
 
-func checkVersion(v int16) error {
+func checkMetadataVersion(v int16) error {
 	switch {
 	case v < metadataV4:
-		return errRefused("metadata version V%d cannot be read, only V4 and V5; write it again with Arrow 1.0 or later", v+1)
+		return newRefusalError("metadata version V%d cannot be read, only V4 and V5; write it again with Arrow 1.0 or later", v+1)
 	case v > metadataV5:
-		return errRefused("metadata version V%d is newer than this program, which reads V4 and V5; write it again in one of these", v+1)
+		return newRefusalError("metadata version V%d is newer than this program, which reads V4 and V5; write it again in one of these", v+1)
 	}
 	return nil
 }
@@ -185,7 +187,7 @@ func parseBatch(m message) (b batch, err error) {
 	if m.kind != batchMessage {
 		return b, fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
 	}
-	err = parseFlat(func() error {
+	err = parseFlatbuffer(func() error {
 		b, err = parseRecordBatch(m, m.header)
 		return err
 	})
@@ -203,7 +205,7 @@ func parseDictionary(m message) (d dictionaryBatch, err error) {
 	if m.kind != dictionaryMessage {
 		return d, fmt.Errorf("message of kind %d where a dictionary was expected", m.kind)
 	}
-	err = parseFlat(func() error {
+	err = parseFlatbuffer(func() error {
 		data, ok := m.header.tableField(1)
 		if !ok {
 			return errors.New("damaged metadata (a dictionary without data)")
@@ -221,15 +223,15 @@ func parseRecordBatch(m message, t flatTable) (batch, error) {
 	if c, ok := t.tableField(3); ok {
 		b.codec = int(c.byteField(0))
 		if b.codec > zstdCodec || c.byteField(1) != 0 {
-			return b, errRefused("unknown body compression %d; write it again with zstd or lz4", b.codec)
+			return b, newRefusalError("unknown body compression %d; write it again with zstd or lz4", b.codec)
 		}
 	}
 	if b.rows < 0 || b.rows > maxLength {
 		return b, fmt.Errorf("damaged metadata (%d rows)", b.rows)
 	}
-	// Null arrays and run-end encoded arrays need not have any bytes per row. So a small damaged batch could claim such a
-	// number of rows that reading them would take days. If a batch has more rows than some implementations can read, its
-	// body must have a word of 8 bytes for each further 2³¹ rows.
+	// Null arrays and run-end encoded arrays need not have any bytes per row. So a small damaged batch could claim such
+	// a number of rows that reading them would take days. If a batch has more rows than some implementations can read,
+	// its body must have a word of 8 bytes for each further 2³¹ rows.
 	if b.rows/math.MaxInt32 > 1+m.body/alignment {
 		return b, fmt.Errorf("damaged metadata (%d rows in a body of %d bytes)", b.rows, m.body)
 	}

@@ -32,7 +32,7 @@ func openRuns(g *group, f *field, from int64) (*runReader, error) {
 	return &runReader{ends: ends, values: values, left: n, pos: from}, nil
 }
 
-func (r *runReader) readValues(dst []float64) error {
+func (r *runReader) readRepeatedValues(dst []float64) error {
 	for len(dst) > 0 {
 		for r.current == len(r.end) {
 			if err := r.readRunTile(); err != nil {

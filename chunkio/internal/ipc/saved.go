@@ -62,10 +62,10 @@ type savedStream struct {
 // Size implements format.Input.
 func (s *savedStream) Size() int64 { return headBytes + s.Input.Size() + int64(len(s.tail)) }
 
-// Busy implements format.Measured.
+// Busy implements format.Measured: it returns the counters of the time of reading and decoding.
 func (s *savedStream) Busy() *stream.Busy { return format.BusyOf(s.Input) }
 
-// Far implements format.Far.
+// Far implements format.Far: it reports whether every read is a request to an object store.
 func (s *savedStream) Far() bool { return format.IsFar(s.Input) }
 
 // ReadAt implements format.Input.
@@ -111,7 +111,7 @@ func (s *savedStream) indexMessages(memory int64) error {
 			break
 		}
 		if length > size-at-prefix {
-			return errNoEnd
+			return errNoEndOfStream
 		}
 		if need := 5 * (length + 24*int64(len(dicts)+len(batches))); need > memory {
 			return &stream.MemoryError{What: "the messages of " + s.Name(), Need: need, Limit: memory}
@@ -126,7 +126,7 @@ func (s *savedStream) indexMessages(memory int64) error {
 		}
 		b := block{offset: headBytes + at, meta: prefix + length, body: m.body}
 		if at += b.meta; m.body > size-at {
-			return errNoEnd
+			return errNoEndOfStream
 		}
 		at += m.body
 		switch {
@@ -141,14 +141,14 @@ func (s *savedStream) indexMessages(memory int64) error {
 				return err
 			}
 			// Some writers repeat the definition of a dictionary before every batch.
-			sum, err := s.digestMessage(b)
+			sum, err := s.digestMessageMetadata(b)
 			if err != nil {
 				return err
 			}
 			known, isRepeated := defined[d.id]
 			switch {
 			case isRepeated && !d.delta && known != sum:
-				return errRefused("the stream replaces a dictionary on its way, which a file cannot; hand it over on standard input (-), to a method that reads it once, as greedy")
+				return newRefusalError("the stream replaces a dictionary on its way, which a file cannot; hand it over on standard input (-), to a method that reads it once, as greedy")
 			case !isRepeated || d.delta:
 				dicts = append(dicts, b)
 			}
@@ -173,7 +173,7 @@ func (s *savedStream) readPrefix(at int64) (prefix, length int64, err error) {
 	var word [4]byte
 	for prefix < 8 {
 		if at+prefix+4 > s.Input.Size() {
-			return 0, 0, errNoEnd
+			return 0, 0, errNoEndOfStream
 		}
 		if err := format.ReadAt(s.Input, word[:], at+prefix); err != nil {
 			return 0, 0, err
@@ -186,7 +186,7 @@ func (s *savedStream) readPrefix(at int64) (prefix, length int64, err error) {
 	return 0, 0, fmt.Errorf("no message of a stream at byte %d", at)
 }
 
-func (s *savedStream) digestMessage(b block) (uint64, error) {
+func (s *savedStream) digestMessageMetadata(b block) (uint64, error) {
 	d := xxhash.New()
 	if _, err := io.Copy(d, io.NewSectionReader(s.Input, b.offset-headBytes, b.meta+b.body)); err != nil {
 		return 0, err
@@ -217,13 +217,13 @@ func appendFooter(to, meta []byte, schemaAt uint32, dicts, batches []block) []by
 	return append(to, meta...)
 }
 
-func appendBlocks(to []byte, blocks []block) []byte {
+func appendBlocks(footer []byte, blocks []block) []byte {
 	le := binary.LittleEndian
-	to = le.AppendUint32(to, uint32(len(blocks)))
+	footer = le.AppendUint32(footer, uint32(len(blocks)))
 	for _, b := range blocks {
-		to = le.AppendUint64(to, uint64(b.offset))
-		to = le.AppendUint64(to, uint64(b.meta)) // an int32 and its padding, written as one word
-		to = le.AppendUint64(to, uint64(b.body))
+		footer = le.AppendUint64(footer, uint64(b.offset))
+		footer = le.AppendUint64(footer, uint64(b.meta)) // an int32 and its padding, written as one word
+		footer = le.AppendUint64(footer, uint64(b.body))
 	}
-	return to
+	return footer
 }

@@ -95,7 +95,7 @@ func TestOldStream(t *testing.T) {
 	for version, reads := range map[byte]bool{0: true, 2: true, 3: true, 4: true, 5: false} {
 		b := formattest.WriteArrow(t, false, []arrow.Record{rec})
 		n := int(binary.LittleEndian.Uint32(b[len(b)-10:]))
-		footer := rootTable(b[len(b)-10-n : len(b)-10])
+		footer := rootFlatTable(b[len(b)-10-n : len(b)-10])
 		at, _ := footer.fieldPosition(0)
 		footer.Bytes[at] = version
 		_, err := Open(formattest.NewMemory(b), 1<<20)

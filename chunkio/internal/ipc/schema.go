@@ -138,7 +138,7 @@ func (s *schemaShape) addField(t flatTable, depth int, prefix int64, budget *int
 
 func parseSchema(t flatTable, shape schemaShape) (*schema, error) {
 	if t.int16Field(0) != 0 {
-		return nil, errRefused("big-endian data; write it again on a little-endian machine")
+		return nil, newRefusalError("big-endian data; write it again on a little-endian machine")
 	}
 	s := &schema{maps: map[int]*field{}, fields: make([]*field, 0, shape.topFields), columns: make([]column, 0, shape.fields)}
 	for f := range t.eachTable(1) {
@@ -195,7 +195,7 @@ func parseField(t flatTable) (*field, error) {
 		f.bits = 1
 	}
 	f.parseUnits(typ)
-	if err := f.checkSize(); err != nil {
+	if err := f.checkTypeParameters(); err != nil {
 		return nil, err
 	}
 	for c := range t.eachTable(5) {
@@ -205,7 +205,7 @@ func parseField(t flatTable) (*field, error) {
 		}
 		f.children = append(f.children, child)
 	}
-	if n := f.requiredChildren(); n >= 0 && n != len(f.children) {
+	if n := f.requiredChildCount(); n >= 0 && n != len(f.children) {
 		return nil, fmt.Errorf("damaged metadata (column %q with %d children)", f.name, len(f.children))
 	}
 	if enc, ok := t.tableField(4); ok {
@@ -214,14 +214,14 @@ func parseField(t flatTable) (*field, error) {
 		if in, ok := enc.tableField(1); ok {
 			f.index.bits, f.index.signed = int(in.int32Field(0, 0)), in.boolField(1)
 		}
-		if err := f.index.checkSize(); err != nil {
+		if err := f.index.checkTypeParameters(); err != nil {
 			return nil, err
 		}
 	}
 	return f, nil
 }
 
-func (f *field) checkSize() error {
+func (f *field) checkTypeParameters() error {
 	ok := true
 	switch f.kind {
 	case arrowInt:
@@ -239,7 +239,7 @@ func (f *field) checkSize() error {
 	return nil
 }
 
-func (f *field) requiredChildren() int {
+func (f *field) requiredChildCount() int {
 	switch f.kind {
 	case arrowList, arrowLargeList, arrowFixedList, arrowListView, arrowLargeListView, arrowMap:
 		return 1
@@ -294,8 +294,8 @@ func (w *arrayPlace) placeArrays(f *field) {
 	}
 }
 
-func (b *batch) bufferIndex(f *field, i int) int {
-	at := f.buffer + i
+func (b *batch) bufferIndex(f *field, bufferNumber int) int {
+	at := f.buffer + bufferNumber
 	if n := min(f.viewsBefore, len(b.viewEnds)); n > 0 {
 		at += int(b.viewEnds[n-1])
 	}

@@ -17,7 +17,7 @@ import (
 // StreamName is the name of a stream's input in messages.
 const StreamName = "standard input"
 
-var errNoEnd = errRefused("the stream ends without its end-of-stream marker: was the producer killed?")
+var errNoEndOfStream = newRefusalError("the stream ends without its end-of-stream marker: was the producer killed?")
 
 // Stream reads an Arrow IPC stream from beginning to end. It is not safe for concurrent use. Its groups are safe for
 // concurrent use, and stay valid after the next call of Next.
@@ -55,7 +55,8 @@ func NewStream(r io.Reader, memory, forSchema int64, texts bool) (*Stream, error
 // SetMemoryLimit changes the limit on the memory of a single message.
 func (s *Stream) SetMemoryLimit(memory int64) { s.memory = memory }
 
-// MeasureDecoding makes b count the time of decoding all batches. It must be called before the first call of Next.
+// MeasureDecoding makes the stream add the time of decoding all batches to b. It must be called before the first call
+// of Next.
 func (s *Stream) MeasureDecoding(b *stream.Busy) {
 	s.busy = b
 	for _, g := range s.batchesAhead {
@@ -66,14 +67,14 @@ func (s *Stream) MeasureDecoding(b *stream.Busy) {
 func (s *Stream) readSchemaAndLengths(forSchema int64) error {
 	m, err := s.readMessage()
 	if errors.Is(err, io.EOF) {
-		return errRefused("an empty stream: it has no schema")
+		return newRefusalError("an empty stream: it has no schema")
 	} else if err != nil {
 		return err
 	}
 	if m.kind != schemaMessage || m.body != 0 {
 		return fmt.Errorf("message of kind %d where a schema was expected", m.kind)
 	}
-	if err := parseFlat(func() (err error) {
+	if err := parseFlatbuffer(func() (err error) {
 		shape, err := measureSchema(m.header)
 		if err != nil {
 			return err
@@ -115,7 +116,7 @@ func (s *Stream) readSchemaAndLengths(forSchema int64) error {
 }
 
 // Leaves lists the columns. Their numbers of nulls are unknown.
-func (s *Stream) Leaves() []format.Leaf { return s.schema.leafList() }
+func (s *Stream) Leaves() []format.Leaf { return s.schema.copyOfLeaves() }
 
 // HeldBytes returns the memory of the parsed schema.
 func (s *Stream) HeldBytes() int64 { return s.heapBytes }
@@ -152,7 +153,7 @@ func (s *Stream) readBatch(ctx context.Context) (*group, error) {
 		case dictionaryMessage:
 			err = s.readDictionary(ctx, m)
 		case batchMessage:
-			return s.openBatch(ctx, m)
+			return s.openBatchOfMessage(ctx, m)
 		default:
 			err = fmt.Errorf("message of kind %d where a record batch was expected", m.kind)
 		}
@@ -162,7 +163,7 @@ func (s *Stream) readBatch(ctx context.Context) (*group, error) {
 	}
 }
 
-func (s *Stream) openBatch(ctx context.Context, m message) (*group, error) {
+func (s *Stream) openBatchOfMessage(ctx context.Context, m message) (*group, error) {
 	rows := s.rows // a copy, because s.rows changes later
 	g := &group{path: StreamName, index: s.batch, firstRow: func() int64 { return rows }, schema: s.schema}
 	var err error
@@ -177,7 +178,7 @@ func (s *Stream) openBatch(ctx context.Context, m message) (*group, error) {
 		s.codec = g.batch.codec
 	case g.batch.codec != plainCodec && g.batch.codec != s.codec:
 		// The memory was planned for the codec of the first batch.
-		return nil, errRefused("batch %d is compressed in another way than the first; save the stream to a file", s.batch)
+		return nil, newRefusalError("batch %d is compressed in another way than the first; save the stream to a file", s.batch)
 	}
 	body, err := s.readBody(ctx, m.body, fmt.Sprintf("batch %d of the stream", s.batch))
 	if err != nil {
@@ -198,7 +199,7 @@ func (s *Stream) readDictionary(ctx context.Context, m message) error {
 		return err
 	}
 	asText := s.keepTexts && s.schema.isLabelDictionary(d.id)
-	if s.schema.dictionaryField(d.id) == nil && !asText { // for example a dictionary of texts that are not needed
+	if s.schema.fieldWithDictionary(d.id) == nil && !asText { // for example a dictionary of texts that are not needed
 		_, err := io.CopyN(io.Discard, onlyReader{s.r}, m.body)
 		return errStreamCut(err)
 	}
@@ -208,7 +209,7 @@ func (s *Stream) readDictionary(ctx context.Context, m message) error {
 	}
 	if asText {
 		addTexts(s.labels, &d, &bodyReader{r: bytes.NewReader(body), codec: d.codec, codecs: s.codecs})
-		if size := s.labels[d.id].messageBytes(); size > s.memory/8 {
+		if size := s.labels[d.id].bytesOfMessages(); size > s.memory/8 {
 			return &stream.MemoryError{What: "a dictionary of the stream", Need: size, Limit: s.memory / 8}
 		}
 	}
@@ -234,9 +235,9 @@ func (s *Stream) readMessage() (m message, err error) {
 	length := binary.LittleEndian.Uint32(word[:])
 	switch {
 	case string(word[:]) == Magic[:4]:
-		return m, errRefused("this is an Arrow file, not a stream; give it by its path")
+		return m, newRefusalError("this is an Arrow file, not a stream; give it by its path")
 	case string(word[:]) == "PAR1":
-		return m, errRefused("this is a Parquet file, not an Arrow IPC stream; give it by its path")
+		return m, newRefusalError("this is a Parquet file, not an Arrow IPC stream; give it by its path")
 	case length == continuation: // otherwise the word is the length, as written before Arrow 0.15
 		if _, err := io.ReadFull(s.r, word[:]); err != nil {
 			return m, errStreamCut(err)
@@ -252,7 +253,7 @@ func (s *Stream) readMessage() (m message, err error) {
 	if int64(length) > s.memory {
 		return m, &stream.MemoryError{What: "a message's metadata", Need: int64(length), Limit: s.memory}
 	}
-	meta, err := s.readBytes(int64(length))
+	meta, err := s.readBytesInSteps(int64(length))
 	if err != nil {
 		return m, err
 	}
@@ -263,30 +264,30 @@ func (s *Stream) readMessage() (m message, err error) {
 func (s *Stream) checkEnd() error {
 	switch _, err := s.r.ReadByte(); err {
 	case nil:
-		return errRefused("more data follows the end-of-stream marker: are these several streams? Send them one by one")
+		return newRefusalError("more data follows the end-of-stream marker: are these several streams? Send them one by one")
 	default:
 		return err
 	}
 }
 
-func (s *Stream) readBody(ctx context.Context, n int64, purpose string) ([]byte, error) {
+func (s *Stream) readBody(ctx context.Context, length int64, purpose string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if n > s.memory {
-		return nil, &stream.MemoryError{What: purpose, Need: n, Limit: s.memory}
+	if length > s.memory {
+		return nil, &stream.MemoryError{What: purpose, Need: length, Limit: s.memory}
 	}
-	return s.readBytes(n)
+	return s.readBytesInSteps(length)
 }
 
 // readStep is the number of bytes that are allocated at a time if the stream claims a large length.
 const readStep = 64 << 20
 
-func (s *Stream) readBytes(n int64) ([]byte, error) {
-	b := make([]byte, 0, min(n, readStep))
-	for int64(len(b)) < n {
+func (s *Stream) readBytesInSteps(length int64) ([]byte, error) {
+	b := make([]byte, 0, min(length, readStep))
+	for int64(len(b)) < length {
 		if len(b) == cap(b) {
-			b = append(make([]byte, 0, min(n, 2*int64(cap(b)))), b...)
+			b = append(make([]byte, 0, min(length, 2*int64(cap(b)))), b...)
 		}
 		next := b[len(b):cap(b)]
 		if _, err := io.ReadFull(s.r, next); err != nil {
@@ -297,10 +298,10 @@ func (s *Stream) readBytes(n int64) ([]byte, error) {
 	return b, nil
 }
 
-// errStreamCut returns errNoEnd in place of io.EOF, for reads within the stream.
+// errStreamCut returns errNoEndOfStream in place of io.EOF, for reads within the stream.
 func errStreamCut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errNoEnd
+		return errNoEndOfStream
 	}
 	return err
 }

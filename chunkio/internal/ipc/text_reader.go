@@ -27,33 +27,33 @@ type textReader struct {
 // textTile limits the total bytes of the texts that are decoded at a time, not counting the last text.
 const textTile = 1 << 20
 
-func openTexts(g *group, f *field, from, to int64) (r *textReader, err error) {
+func openTexts(g *group, textField *field, from, to int64) (r *textReader, err error) {
 	buffers := 2
-	size := int64(f.fixedSize())
-	if size == 0 && f.kind != arrowBool {
+	size := int64(textField.fixedSize())
+	if size == 0 && textField.kind != arrowBool {
 		buffers = 3
 	}
-	if !g.hasBuffers(f, buffers) || from < 0 || to > g.batch.nodes[f.node].length {
+	if !g.hasBuffersOfField(textField, buffers) || from < 0 || to > g.batch.nodes[textField.node].length {
 		return nil, errShortBuffer
 	}
-	r = &textReader{field: f}
+	r = &textReader{field: textField}
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if nulls := g.batch.nodes[f.node].nulls; nulls > 0 || nulls == unknownNulls && g.bufferRangeOf(f, 0).length > 0 {
-		if r.valid, err = g.body.openBits(g.bufferRangeOf(f, 0), from, to); err != nil {
+	if nulls := g.batch.nodes[textField.node].nulls; nulls > 0 || nulls == unknownNulls && g.bufferRangeOf(textField, 0).length > 0 {
+		if r.valid, err = g.body.openBits(g.bufferRangeOf(textField, 0), from, to); err != nil {
 			return r, err // r is not nil, so that the caller can close it
 		}
 	}
 	switch {
-	case f.kind == arrowBool:
-		r.bits, err = g.body.openBits(g.bufferRangeOf(f, 1), from, to)
+	case textField.kind == arrowBool:
+		r.bits, err = g.body.openBits(g.bufferRangeOf(textField, 1), from, to)
 	case size > 0 && to > 1<<62/size:
 		err = errShortBuffer
 	case size > 0:
-		r.fixed, err = g.body.openBuffer(g.bufferRangeOf(f, 1), from*size, to*size)
+		r.fixed, err = g.body.openBuffer(g.bufferRangeOf(textField, 1), from*size, to*size)
 	default:
 		err = openOffsetsAndBytes(g, r, from, to)
 	}
@@ -63,7 +63,7 @@ func openTexts(g *group, f *field, from, to int64) (r *textReader, err error) {
 // openOffsetsAndBytes opens the offsets of values [from, to) of variable length, and the bytes to which the offsets
 // refer.
 func openOffsetsAndBytes(g *group, r *textReader, from, to int64) error {
-	width := r.field.offsetSize()
+	width := r.field.bytesPerOffset()
 	offsets := g.bufferRangeOf(r.field, 1)
 	end := func(at int64) (int64, error) {
 		b, err := g.body.openBuffer(offsets, at*width, (at+1)*width)
@@ -97,11 +97,11 @@ func openOffsetsAndBytes(g *group, r *textReader, from, to int64) error {
 	return nil
 }
 
-func decodeOffset(raw []byte) int64 {
-	if len(raw) == 4 {
-		return int64(int32(binary.LittleEndian.Uint32(raw)))
+func decodeOffset(bytes []byte) int64 {
+	if len(bytes) == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(bytes)))
 	}
-	return littleEndianInt64(raw)
+	return littleEndianInt64(bytes)
 }
 
 // readTexts appends values to t, and writes the index of each value in t to ids. It reads at most len(ids) values, and
@@ -111,7 +111,7 @@ func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 	case r.bits != nil:
 		n = len(ids)
 		set := make([]bool, n)
-		if err := r.bits.eachBit(n, 1, func(i int) { set[i] = true }); err != nil {
+		if err := r.bits.visitBitsEqualTo(n, 1, func(i int) { set[i] = true }); err != nil {
 			return 0, err
 		}
 		for i, x := range set {
@@ -126,7 +126,7 @@ func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 			return 0, err
 		}
 		for i := range n {
-			t.Text = r.field.appendText(t.Text, r.raw[i*size:(i+1)*size])
+			t.Text = r.field.appendValueText(t.Text, r.raw[i*size:(i+1)*size])
 			ids[i] = int32(t.EndValue())
 		}
 	default:
@@ -137,16 +137,16 @@ func (r *textReader) readTexts(t *text.List, ids []int32) (n int, err error) {
 	if r.valid == nil {
 		return n, nil
 	}
-	return n, r.valid.eachBit(n, 0, func(i int) { ids[i] = -1 })
+	return n, r.valid.visitBitsEqualTo(n, 0, func(i int) { ids[i] = -1 })
 }
 
 // readByteTexts implements readTexts for values of variable length. It truncates values that are too long to be a
 // class, but keeps enough of their bytes for this to be recognized.
 func (r *textReader) readByteTexts(t *text.List, ids []int32) (int, error) {
-	r.raw = format.Resize(r.raw, int(r.field.offsetSize()))
+	r.raw = format.Resize(r.raw, int(r.field.bytesPerOffset()))
 	for i := range ids {
 		if _, err := io.ReadFull(r.offsetsAhead, r.raw); err != nil {
-			return 0, errDataShort(err)
+			return 0, errArrayShort(err)
 		}
 		next := decodeOffset(r.raw)
 		n := next - r.lastOffset
@@ -158,10 +158,10 @@ func (r *textReader) readByteTexts(t *text.List, ids []int32) (int, error) {
 		start := len(t.Text)
 		t.Text = append(t.Text, make([]byte, keep)...)
 		if _, err := io.ReadFull(r.dataAhead, t.Text[start:]); err != nil {
-			return 0, errDataShort(err)
+			return 0, errArrayShort(err)
 		}
 		if _, err := io.CopyN(io.Discard, onlyReader{r.dataAhead}, n-int64(keep)); err != nil {
-			return 0, errDataShort(err)
+			return 0, errArrayShort(err)
 		}
 		ids[i] = int32(t.EndValue())
 		if len(t.Text) >= textTile {

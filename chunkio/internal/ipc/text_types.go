@@ -41,12 +41,12 @@ func (f *field) parseUnits(typ flatTable) {
 		f.width = int(typ.int32Field(0, 0))
 		return
 	case arrowDate:
-		if f.bits = 32; typ.GetInt16Slot(fieldSlot(0), millis) == millis {
+		if f.bits = 32; typ.GetInt16Slot(vtableSlot(0), millis) == millis {
 			f.bits, f.perSecond = 64, 1e3
 		}
 		return
 	case arrowTime:
-		f.bits, unit = int(typ.int32Field(1, 32)), typ.GetInt16Slot(fieldSlot(0), millis)
+		f.bits, unit = int(typ.int32Field(1, 32)), typ.GetInt16Slot(vtableSlot(0), millis)
 	case arrowTimestamp:
 		f.bits, unit = 64, typ.int16Field(0)
 		f.utc = typ.stringField(1) != ""
@@ -74,14 +74,14 @@ func (f *field) fixedSize() int {
 	return f.bits / 8
 }
 
-func (f *field) offsetSize() int64 {
+func (f *field) bytesPerOffset() int64 {
 	if f.kind == arrowLargeUtf8 || f.kind == arrowLargeBinary {
 		return 8
 	}
 	return 4
 }
 
-func (f *field) appendText(b, raw []byte) []byte {
+func (f *field) appendValueText(b, raw []byte) []byte {
 	switch f.kind {
 	case arrowFixedBinary:
 		return append(b, raw...)

@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// DecodeTexts implements format.Group.
+// DecodeTexts implements format.Group: it passes rows [from, to) of leaf l to emit as texts.
 func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	defer g.body.addDecodeTime(time.Now())
 	c := &g.schema.columns[l]
@@ -57,7 +57,7 @@ func (g *group) emitDictionaryTexts(ctx context.Context, c *column, from, to int
 	if err != nil {
 		return err
 	}
-	if !g.hasBuffers(c.textField, 2) {
+	if !g.hasBuffersOfField(c.textField, 2) {
 		return errShortBuffer
 	}
 	r, err := g.openNumbers(c.textField.index, from, to)
@@ -95,12 +95,12 @@ func (g *group) emitDictionaryTexts(ctx context.Context, c *column, from, to int
 	return nil
 }
 
-func (g *group) hasBuffers(f *field, buffers int) bool {
-	return f.node < len(g.batch.nodes) && g.batch.bufferIndex(f, buffers-1) < len(g.batch.buffers)
+func (g *group) hasBuffersOfField(f *field, count int) bool {
+	return f.node < len(g.batch.nodes) && g.batch.bufferIndex(f, count-1) < len(g.batch.buffers)
 }
 
-func (g *group) emitPlainTexts(ctx context.Context, f *field, from, to int64, emit func([]int32, *text.List) error) error {
-	r, err := openTexts(g, f, from, to)
+func (g *group) emitPlainTexts(ctx context.Context, textField *field, from, to int64, emit func([]int32, *text.List) error) error {
+	r, err := openTexts(g, textField, from, to)
 	if err != nil {
 		return err
 	}
@@ -128,13 +128,13 @@ func (g *group) emitPlainTexts(ctx context.Context, f *field, from, to int64, em
 // dictionary.
 func (c *column) textDecodeScratchBytes(b *batch) int64 {
 	n := b.nodes[c.textField.node].length
-	need := 2*textTile + 2*codecInput + min(n, tileValues)*64 + codecScratchBytes(b.codec, n/8)
+	need := 2*textTile + 2*codecInput + min(n, tileValues)*64 + decompressionMemory(b.codec, n/8)
 	if size := int64(c.textField.fixedSize()); size > 0 || c.textField.kind == arrowBool {
-		return need + codecScratchBytes(b.codec, min(n, maxZstdWindow)*max(size, 1))
+		return need + decompressionMemory(b.codec, min(n, maxZstdWindow)*max(size, 1))
 	}
 	bytes := int64(maxZstdWindow)
 	if at := b.bufferIndex(c.textField, 2); c.textField.index == nil && at < len(b.buffers) {
 		bytes = min(bytes, 256*b.buffers[at].length) // views and compression shrink texts by at most this factor
 	}
-	return need + codecScratchBytes(b.codec, min(n, maxZstdWindow)*8) + codecScratchBytes(b.codec, bytes)
+	return need + decompressionMemory(b.codec, min(n, maxZstdWindow)*8) + decompressionMemory(b.codec, bytes)
 }

@@ -99,10 +99,10 @@ func (r *numberReader) readNumbers(dst []float64) error {
 	return nil
 }
 
-func (r *numberReader) skipNumbers(n int64) error {
-	scratch := make([]float64, min(n, tileValues))
-	for ; n > 0; n -= int64(len(scratch)) {
-		scratch = scratch[:min(n, int64(len(scratch)))]
+func (r *numberReader) skipNumbers(count int64) error {
+	scratch := make([]float64, min(count, tileValues))
+	for ; count > 0; count -= int64(len(scratch)) {
+		scratch = scratch[:min(count, int64(len(scratch)))]
 		if err := r.readNumbers(scratch); err != nil {
 			return err
 		}
@@ -112,11 +112,11 @@ func (r *numberReader) skipNumbers(n int64) error {
 
 func (r *numberReader) decodeTile(dst []float64) error {
 	if r.runs != nil {
-		return r.runs.readValues(dst)
+		return r.runs.readRepeatedValues(dst)
 	}
 	if r.bits != nil {
 		clear(dst)
-		if err := r.bits.eachBit(len(dst), 1, func(i int) { dst[i] = 1 }); err != nil {
+		if err := r.bits.visitBitsEqualTo(len(dst), 1, func(i int) { dst[i] = 1 }); err != nil {
 			return err
 		}
 	} else {
@@ -128,7 +128,7 @@ func (r *numberReader) decodeTile(dst []float64) error {
 		r.field.convertNumbers(dst, r.raw)
 	}
 	if r.valid != nil {
-		if err := r.valid.eachBit(len(dst), 0, func(i int) { dst[i] = format.Null }); err != nil {
+		if err := r.valid.visitBitsEqualTo(len(dst), 0, func(i int) { dst[i] = format.Null }); err != nil {
 			return err
 		}
 	}

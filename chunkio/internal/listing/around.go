@@ -36,10 +36,10 @@ func findEnclosingTable(folder string, isRoot func(root, kind string) bool) (kin
 	return "", ""
 }
 
-func isTableRootOnDisk(root, kind string) bool {
-	log := map[string]string{deltaTable: deltaLog, icebergTable: icebergLog, hudiTable: hudiLog}[kind]
+func hasTableLogOnDisk(root, tableKind string) bool {
+	log := map[string]string{deltaTable: deltaLog, icebergTable: icebergLog, hudiTable: hudiLog}[tableKind]
 	entries, err := os.ReadDir(filepath.Join(filepath.FromSlash(root), log))
-	if err != nil || kind != icebergTable {
+	if err != nil || tableKind != icebergTable {
 		return err == nil
 	}
 	for _, e := range entries {
@@ -55,7 +55,7 @@ func findTableAroundFolder(folder string) *tableError {
 	if abs, err := filepath.Abs(folder); err == nil {
 		at = abs
 	}
-	kind, root := findEnclosingTable(filepath.ToSlash(at), isTableRootOnDisk)
+	kind, root := findEnclosingTable(filepath.ToSlash(at), hasTableLogOnDisk)
 	if kind == "" {
 		return nil
 	}
@@ -91,8 +91,8 @@ func findTableAroundObject(ctx context.Context, a *opening.Access, loc store.Loc
 	return &tableError{kind, loc.WithKey(folderKeyPrefix(root)).PublicName(), ""}
 }
 
-func findTableOfEntries(list *List, folder store.Location, roots map[string]string) *tableError {
-	if len(roots) == 0 {
+func findTableOfEntries(list *List, folder store.Location, rootsByKind map[string]string) *tableError {
+	if len(rootsByKind) == 0 {
 		return nil
 	}
 	begin, _ := SplitURLQuery(folder)
@@ -103,7 +103,7 @@ func findTableOfEntries(list *List, folder store.Location, roots map[string]stri
 			if at > 0 && (at == len(rel) || rel[at] != '/') {
 				continue
 			}
-			if kind := roots[root]; kind != "" {
+			if kind := rootsByKind[root]; kind != "" {
 				return &tableError{kind, folder.PublicName(), root}
 			}
 		}
@@ -120,7 +120,7 @@ func folderKeyPrefix(folder string) string {
 // errInsideTable returns the error for a folder inside a table: only the table's log shows which of its files are live.
 func (e *tableError) errInsideTable(folder string) error {
 	refused := stream.Dataf(folder, "this folder is a part of the %s table %s, whose log says which files are live", e.kind, e.folder)
-	refused.Remedy = e.dataError().Remedy
+	refused.Remedy = e.toDataError().Remedy
 	if e.kind == deltaTable {
 		refused.Remedy = stream.Textf("read the table, and choose the part with {where}")
 	}
@@ -137,20 +137,20 @@ func warnFilesInTables(paths []string) (warnings []stream.Text) {
 		folders[folder] = true
 		if table := findTableAroundFolder(folder); table != nil && !tables[table.folder] {
 			tables[table.folder] = true
-			warnings = append(warnings, table.warningText())
+			warnings = append(warnings, table.toWarning())
 		}
 	}
 	return warnings
 }
 
-func warnObjectInTable(ctx context.Context, a *opening.Access, loc store.Location) []stream.Text {
-	folder := loc.WithKey(folderKeyPrefix(path.Dir("/" + loc.Key)))
+func warnObjectInTable(ctx context.Context, a *opening.Access, object store.Location) []stream.Text {
+	folder := object.WithKey(folderKeyPrefix(path.Dir("/" + object.Key)))
 	if a.SearchedFolders[folder.String()] {
 		return nil
 	}
 	a.SearchedFolders[folder.String()] = true
 	if table := findTableAroundObject(ctx, a, folder); table != nil {
-		return []stream.Text{table.warningText()}
+		return []stream.Text{table.toWarning()}
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func ExpandInputs(ctx context.Context, a *opening.Access, args []string) (*List,
 		return nil, stream.Usagef("{version} and {as-of} are for Delta tables, and the input is none")
 	}
 	slices.Sort(local)
-	if err := refuseDuplicates(local); err != nil {
+	if err := refuseDuplicatePaths(local); err != nil {
 		return nil, err
 	}
 	if len(local) > 0 {
@@ -113,7 +113,7 @@ func ExpandInputs(ctx context.Context, a *opening.Access, args []string) (*List,
 	return all, nil
 }
 
-func expandArgument(ctx context.Context, a *opening.Access, arg string, found *searchNotes) (*List, []string, error) {
+func expandArgument(ctx context.Context, a *opening.Access, arg string, notes *searchNotes) (*List, []string, error) {
 	if IsPlan(arg) {
 		return nil, nil, stream.Usagef("%s is a plan file; read what it names with {plan} %[1]s", place.DisplayName(arg))
 	}
@@ -131,9 +131,9 @@ func expandArgument(ctx context.Context, a *opening.Access, arg string, found *s
 	var local []string
 	var err error
 	if store.IsURL(arg) {
-		list, err = expandURL(ctx, a, arg, found)
+		list, err = expandURL(ctx, a, arg, notes)
 	} else {
-		local, err = expandPath(ctx, arg, found)
+		local, err = expandPath(ctx, arg, notes)
 	}
 	if table, ok := errors.AsType[*tableError](err); ok {
 		if table.kind == deltaTable && table.root == "" {
@@ -143,7 +143,7 @@ func expandArgument(ctx context.Context, a *opening.Access, arg string, found *s
 			list, err = expandDelta(ctx, a, arg)
 			return list, nil, err
 		}
-		return nil, nil, table.dataError()
+		return nil, nil, table.toDataError()
 	}
 	return list, local, err
 }
@@ -164,7 +164,7 @@ func warnUnreadLists(args []string) []stream.Text {
 	return nil
 }
 
-func followLinks(arg string) string {
+func followLinksOfArgument(arg string) string {
 	if table, ok := strings.CutPrefix(arg, DeltaScheme); ok {
 		return DeltaScheme + place.FollowLinks(table)
 	}
@@ -175,7 +175,7 @@ func followLinks(arg string) string {
 func ExpandListArgument(ctx context.Context, a *opening.Access, arg string) ([]string, error) {
 	list, ok := listName(arg)
 	if !ok {
-		return []string{followLinks(arg)}, nil
+		return []string{followLinksOfArgument(arg)}, nil
 	}
 	text, err := storage.ReadAll(ctx, list, storage.FetchOptions{Anonymous: a.Options.Anonymous, Meter: a.Options.Meter, Temp: a.Options.Spool, Memory: a.Options.Memory}, stream.PlainText("check the path of the list of inputs"))
 	need := int64(2*len(text)) + listLineBytes*int64(bytes.Count(text, []byte{'\n'})) // the text as bytes and as a string
@@ -280,7 +280,7 @@ func expandGlob(ctx context.Context, pattern string, found *searchNotes) ([]stri
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, stream.Dataf(unreadablePath(err, base, pattern), "cannot be looked through: %w", storage.WithoutPath(err))
+		return nil, stream.Dataf(pathOfSearchError(err, base, pattern), "cannot be looked through: %w", storage.WithoutPath(err))
 	}
 	explicit := IsHiddenName(filepath.Base(pattern))
 	var files, folders []string
@@ -314,9 +314,9 @@ func expandGlob(ctx context.Context, pattern string, found *searchNotes) ([]stri
 	return files, nil
 }
 
-func unreadablePath(err error, base, pattern string) string {
+func pathOfSearchError(err error, searchFolder, pattern string) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return filepath.Join(base, filepath.FromSlash(pe.Path))
+		return filepath.Join(searchFolder, filepath.FromSlash(pe.Path))
 	}
 	return pattern
 }
@@ -330,7 +330,7 @@ func errNamedTwice(path string) error {
 	return stream.Dataf(path, "this file is named twice among the inputs")
 }
 
-func refuseDuplicates(paths []string) error {
+func refuseDuplicatePaths(paths []string) error {
 	seen := make(map[string]string, len(paths))
 	for _, path := range paths {
 		target, err := filepath.EvalSymlinks(path)

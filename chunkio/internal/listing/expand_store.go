@@ -67,21 +67,21 @@ func SplitURLQuery(l store.Location) (name, query string) {
 // errNoFiles is wrapped by the error of a folder without any files.
 var errNoFiles = errors.New("no data files below it (" + strings.Join(DataEndings(), ", ") + ")")
 
-func walkStoreFolder(ctx context.Context, a *opening.Access, loc store.Location, found *searchNotes) (*List, error) {
+func walkStoreFolder(ctx context.Context, a *opening.Access, folder store.Location, notes *searchNotes) (*List, error) {
 	// Only folders with these names can be parts of tables; other folders cost no request.
-	if base := path.Base(loc.Key); strings.Contains(base, "=") || base == icebergData {
-		if table := findTableAroundObject(ctx, a, loc); table != nil && table.folder != loc.PublicName() {
-			return nil, table.errInsideTable(loc.PublicName())
+	if base := path.Base(folder.Key); strings.Contains(base, "=") || base == icebergData {
+		if table := findTableAroundObject(ctx, a, folder); table != nil && table.folder != folder.PublicName() {
+			return nil, table.errInsideTable(folder.PublicName())
 		}
 	}
-	p, before := newPicker(a, found), found.nonData.count
-	for o, err := range a.Objects.Client.List(ctx, loc) {
+	p, before := newObjectPicker(a, notes), notes.nonData.count
+	for o, err := range a.Objects.Client.List(ctx, folder) {
 		if err != nil {
 			return nil, err
 		}
-		rel := strings.TrimPrefix(o.Key, loc.Key)
+		rel := strings.TrimPrefix(o.Key, folder.Key)
 		if kind, root := detectTable(rel); kind != "" {
-			return nil, &tableError{kind, loc.PublicName(), root}
+			return nil, &tableError{kind, folder.PublicName(), root}
 		}
 		if isVisible(rel) {
 			if err := p.addCandidate(ctx, o); err != nil {
@@ -95,25 +95,25 @@ func walkStoreFolder(ctx context.Context, a *opening.Access, loc store.Location,
 	switch {
 	case p.list.Count > 0:
 		return p.list, nil
-	case found.nonData.count > before:
-		return nil, found.errNoData(loc.PublicName())
+	case notes.nonData.count > before:
+		return nil, notes.errNoData(folder.PublicName())
 	}
-	return nil, stream.Dataf(loc.PublicName(), "%w", errNoFiles)
+	return nil, stream.Dataf(folder.PublicName(), "%w", errNoFiles)
 }
 
-func globStoreObjects(ctx context.Context, a *opening.Access, loc store.Location, prefix string, found *searchNotes) (*List, error) {
-	pattern := strings.TrimSuffix(loc.Key, "/")
+func globStoreObjects(ctx context.Context, a *opening.Access, location store.Location, keyPrefix string, notes *searchNotes) (*List, error) {
+	pattern := strings.TrimSuffix(location.Key, "/")
 	if fault := glob.PatternFault(pattern, doublestar.ValidatePattern(pattern)); fault != "" {
-		return nil, stream.Usagef("%s: %s", loc.PublicName(), fault)
+		return nil, stream.Usagef("%s: %s", location.PublicName(), fault)
 	}
 	explicit := IsHiddenName(path.Base(pattern))
 	roots := map[string]string{} // root of each table below the prefix → kind of the table
 	files, below := new(List), new(List)
-	for o, err := range a.Objects.Client.List(ctx, loc.WithKey(prefix)) {
+	for o, err := range a.Objects.Client.List(ctx, location.WithKey(keyPrefix)) {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		if kind, root := detectTable(strings.TrimPrefix(o.Key, prefix)); kind != "" {
+		if kind, root := detectTable(strings.TrimPrefix(o.Key, keyPrefix)); kind != "" {
 			roots[root] = kind
 		}
 		switch {
@@ -123,15 +123,15 @@ func globStoreObjects(ctx context.Context, a *opening.Access, loc store.Location
 				files.AddObject(o)
 			}
 		case files.Count == 0:
-			if folder := matchedFolder(pattern, o.Key); folder != "" && isVisible(o.Key[len(folder)+1:]) {
+			if folder := folderMatchingPattern(pattern, o.Key); folder != "" && isVisible(o.Key[len(folder)+1:]) {
 				below.AddObject(o)
 			}
 		}
 	}
-	before := found.nonData.count
+	before := notes.nonData.count
 	if files.Count == 0 {
 		var err error
-		if below, err = pickDataObjects(ctx, a, below, found); err != nil {
+		if below, err = pickDataObjects(ctx, a, below, notes); err != nil {
 			return nil, err
 		}
 	}
@@ -139,30 +139,30 @@ func globStoreObjects(ctx context.Context, a *opening.Access, loc store.Location
 	if files.Count == 0 {
 		chosen = below
 	}
-	table := findTableOfEntries(chosen, loc.WithKey(prefix), roots)
+	table := findTableOfEntries(chosen, location.WithKey(keyPrefix), roots)
 	if table == nil && chosen.Count > 0 { // the root of the table may be above the prefix
-		table = findTableAroundObject(ctx, a, loc.WithKey(prefix))
+		table = findTableAroundObject(ctx, a, location.WithKey(keyPrefix))
 	}
 	switch {
 	case files.Count > 0:
 		if table != nil {
-			files.Warnings = append(files.Warnings, table.warningText())
+			files.Warnings = append(files.Warnings, table.toWarning())
 		}
 		return files, nil
 	case below.Count > 0 && table != nil && table.root == "":
-		return nil, table.errInsideTable(loc.PublicName())
+		return nil, table.errInsideTable(location.PublicName())
 	case below.Count > 0 && table != nil:
 		return nil, table
 	case below.Count > 0:
 		return below, nil
-	case found.nonData.count > before:
-		return nil, found.errNoData(loc.PublicName())
+	case notes.nonData.count > before:
+		return nil, notes.errNoData(location.PublicName())
 	}
-	if o, err := a.Objects.Client.Stat(ctx, loc); err == nil { // an object of exactly this name
+	if o, err := a.Objects.Client.Stat(ctx, location); err == nil { // an object of exactly this name
 		files.AddObject(o)
 		return files, nil
 	}
-	e := stream.Dataf(loc.PublicName(), "no object matches")
+	e := stream.Dataf(location.PublicName(), "no object matches")
 	e.Remedy = stream.Textf("check the bucket and the pattern: * does not stand for a slash, ** does")
 	return nil, e
 }
@@ -180,7 +180,7 @@ func matchKey(pattern, key string) bool {
 	return true
 }
 
-func matchedFolder(pattern, key string) string {
+func folderMatchingPattern(pattern, key string) string {
 	for at := range len(key) {
 		if key[at] == '/' && matchKey(pattern, key[:at]) {
 			return key[:at]

@@ -35,8 +35,8 @@ func IsDataFile(name string) bool { return formats.ByName(name) != nil }
 
 var resultEndings = []string{".json", ".ufs", ".html", ".py", ".sql", ".yaml", ".yml"}
 
-func mayBeData(name string) bool {
-	return !slices.Contains(resultEndings, strings.ToLower(path.Ext(name)))
+func isNotOwnResult(fileName string) bool {
+	return !slices.Contains(resultEndings, strings.ToLower(path.Ext(fileName)))
 }
 
 // IsHiddenName reports whether a file name begins with _ or a dot. Writers give such names to markers and unfinished
@@ -71,9 +71,9 @@ const (
 	whyEmpty = " (empty)"
 )
 
-func (t *fileTally) countFile(path, why string) {
+func (t *fileTally) countFile(path, reason string) {
 	if t.count++; t.count <= maxNamed {
-		t.names = append(t.names, place.DisplayName(path)+why)
+		t.names = append(t.names, place.DisplayName(path)+reason)
 	}
 }
 
@@ -114,7 +114,7 @@ func (f *searchNotes) noteGuessedFile(ctx context.Context, path string) {
 	if IsDataFile(path) {
 		return
 	}
-	if _, guess, err := holdsLocalData(ctx, path); err == nil && guess {
+	if _, guess, err := detectLocalData(ctx, path); err == nil && guess {
 		f.guessedData.countFile(path, "")
 	}
 }
@@ -129,7 +129,7 @@ func (f *searchNotes) addGuess(path string) {
 	f.guesses[path] = true
 }
 
-func holdsLocalData(ctx context.Context, path string) (data, guess bool, err error) {
+func detectLocalData(ctx context.Context, path string) (data, guess bool, err error) {
 	in, err := storage.OpenFile(ctx, path)
 	if err != nil {
 		return false, false, err
@@ -170,7 +170,7 @@ func (f *searchNotes) classifyFile(ctx context.Context, path string, entry fs.Di
 		f.nonData.countFile(path, whyEmpty)
 		return false, nil
 	}
-	data, guess, err := holdsLocalData(ctx, path)
+	data, guess, err := detectLocalData(ctx, path)
 	switch {
 	case err != nil:
 		return false, err
@@ -182,11 +182,11 @@ func (f *searchNotes) classifyFile(ctx context.Context, path string, entry fs.Di
 	return data, nil
 }
 
-func walkFolder(ctx context.Context, root string, found *searchNotes) ([]string, error) {
+func walkFolder(ctx context.Context, root string, notes *searchNotes) ([]string, error) {
 	if table := findTableAroundFolder(root); table != nil && table.folder != root {
 		return nil, table.errInsideTable(root)
 	}
-	from, before := root, found.nonData.count
+	from, before := root, notes.nonData.count
 	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		from += string(filepath.Separator) // WalkDir follows a link only if a slash is at its end
 	}
@@ -201,7 +201,7 @@ func walkFolder(ctx context.Context, root string, found *searchNotes) ([]string,
 			return nil
 		case IsHiddenName(entry.Name()) || strings.HasSuffix(path, ".metadata.json"):
 			if rel, err := filepath.Rel(root, path); err == nil {
-				if kind, at := detectTable(filepath.ToSlash(rel) + folderSlash(entry)); kind != "" {
+				if kind, at := detectTable(filepath.ToSlash(rel) + slashIfFolder(entry)); kind != "" {
 					return &tableError{kind, root, at}
 				}
 			}
@@ -212,7 +212,7 @@ func walkFolder(ctx context.Context, root string, found *searchNotes) ([]string,
 		case IsHiddenName(entry.Name()) || entry.IsDir():
 			return nil
 		}
-		data, err := found.classifyFile(ctx, path, entry)
+		data, err := notes.classifyFile(ctx, path, entry)
 		if data {
 			files = append(files, path)
 		}
@@ -223,14 +223,14 @@ func walkFolder(ctx context.Context, root string, found *searchNotes) ([]string,
 		return nil, err
 	case len(files) > 0:
 		return files, nil
-	case found.nonData.count > before:
-		return nil, found.errNoData(root)
+	case notes.nonData.count > before:
+		return nil, notes.errNoData(root)
 	}
 	return nil, stream.Dataf(root, "no data files in this directory (%s)", strings.Join(DataEndings(), ", "))
 }
 
-func folderSlash(e fs.DirEntry) string {
-	if e.IsDir() {
+func slashIfFolder(entry fs.DirEntry) string {
+	if entry.IsDir() {
 		return "/"
 	}
 	return ""
@@ -259,13 +259,13 @@ const (
 	maxWaiting = 1024
 )
 
-func newPicker(a *opening.Access, found *searchNotes) *picker {
-	return &picker{Access: a, list: new(List), notes: found, endings: map[string]*endingStats{}}
+func newObjectPicker(a *opening.Access, notes *searchNotes) *picker {
+	return &picker{Access: a, list: new(List), notes: notes, endings: map[string]*endingStats{}}
 }
 
-func pickDataObjects(ctx context.Context, a *opening.Access, from *List, found *searchNotes) (*List, error) {
-	p := newPicker(a, found)
-	for _, e := range from.Entries() {
+func pickDataObjects(ctx context.Context, a *opening.Access, candidates *List, notes *searchNotes) (*List, error) {
+	p := newObjectPicker(a, notes)
+	for _, e := range candidates.Entries() {
 		loc, err := store.Parse(e.Path)
 		if err == nil {
 			err = p.addCandidate(ctx, store.Object{Location: loc, Size: e.Size, Version: e.Version})
@@ -277,9 +277,9 @@ func pickDataObjects(ctx context.Context, a *opening.Access, from *List, found *
 	return p.list, p.decideWaitingObjects(ctx)
 }
 
-func (p *picker) addCandidate(ctx context.Context, o store.Object) error {
-	p.waiting = append(p.waiting, o)
-	if o.Size > 0 && !IsDataFile(o.Key) {
+func (p *picker) addCandidate(ctx context.Context, object store.Object) error {
+	p.waiting = append(p.waiting, object)
+	if object.Size > 0 && !IsDataFile(object.Key) {
 		p.unreadCount++
 	}
 	if p.unreadCount < maxLooks && len(p.waiting) < maxWaiting {

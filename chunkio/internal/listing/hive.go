@@ -13,9 +13,9 @@ import (
 // HiveNull is the folder name that Hive and its successors write for a null key.
 const HiveNull = "__HIVE_DEFAULT_PARTITION__"
 
-// HiveParts returns the keys and values of the key=value folders of a path, from the outermost folder to the innermost.
-// All folders of the path as given count, so that a file has the same columns whether an argument is the file, a glob
-// or a directory above it.
+// HiveParts returns the partition keys and values in a path, from its folders named key=value, the outermost folder
+// first. All folders of the path as given count, so that a file has the same columns whether an argument is the file, a
+// glob or a directory above it.
 func HiveParts(path string) (keys, values []string, err error) {
 	if loc, err := store.Parse(path); store.IsURL(path) && err == nil {
 		path = loc.Key                             // the query contains = characters too

@@ -33,6 +33,7 @@ type List struct {
 	Warnings []stream.Text
 }
 
+// listBlock is the number of records in a block of a List; the first of them contains its whole path.
 const listBlock = 16
 
 // AppendEntry appends an entry. name is its path without the query. Entries must be added in byte order of their names.

@@ -34,22 +34,22 @@ func logFinder(table string) finder {
 	return finder{argument: root, folder: place.JoinBelow(root, deltaLog), pattern: "**", findsAll: true}
 }
 
-func newFinder(arg string, found *List, paths []string) (f finder, ok bool) {
-	f = finder{argument: arg, folder: arg}
-	if !store.IsURL(arg) {
-		local, err := place.LocalPath(arg)
-		if err != nil || len(paths) == 0 || paths[0] == local {
+func newFinder(argument string, found *List, foundPaths []string) (f finder, ok bool) {
+	f = finder{argument: argument, folder: argument}
+	if !store.IsURL(argument) {
+		local, err := place.LocalPath(argument)
+		if err != nil || len(foundPaths) == 0 || foundPaths[0] == local {
 			return finder{}, false
 		}
 		f.folder = local
 		if _, err := os.Stat(local); err != nil {
 			f.folder, f.pattern = doublestar.SplitPattern(filepath.ToSlash(filepath.Clean(local)))
-			first, err := filepath.Rel(f.folder, paths[0])
+			first, err := filepath.Rel(f.folder, foundPaths[0])
 			f.matchesFiles = err == nil && matchKey(f.pattern, filepath.ToSlash(first))
 		}
 		return f, true
 	}
-	l, err := store.Parse(arg)
+	l, err := store.Parse(argument)
 	if err != nil || found == nil || found.Count == 0 || found.EntryAt(0).Path == l.String() {
 		return finder{}, false
 	}
@@ -65,21 +65,20 @@ func newFinder(arg string, found *List, paths []string) (f finder, ok bool) {
 	return f, true
 }
 
-// canFind reports whether the search would find a file at the path rel below the folder, by the rules of walkFolder and
-// expandGlob.
+// canFind reports whether a search by the input argument would find a file at the path rel below its folder.
 func (f *finder) canFind(rel string) bool {
 	switch {
 	case f.findsAll:
 		return true
 	case f.pattern == "":
-		return isVisible(rel) && mayBeData(rel)
+		return isVisible(rel) && isNotOwnResult(rel)
 	case matchKey(f.pattern, rel):
 		return IsHiddenName(path.Base(f.pattern)) || !IsHiddenName(path.Base(rel))
 	case f.matchesFiles:
 		return false
 	}
-	folder := matchedFolder(f.pattern, rel)
-	return folder != "" && isVisible(rel[len(folder)+1:]) && mayBeData(rel)
+	folder := folderMatchingPattern(f.pattern, rel)
+	return folder != "" && isVisible(rel[len(folder)+1:]) && isNotOwnResult(rel)
 }
 
 // CheckOutput refuses an output that the inputs would include the next time. The output is the file out or, if below is

@@ -116,7 +116,7 @@ func findFirstDataFile(ctx context.Context, input string) (first string) {
 			return fs.SkipDir
 		case entry.IsDir() || IsHiddenName(entry.Name()):
 			return nil
-		case !IsDataFile(file) && (!mayBeData(file) || looks == maxLooks):
+		case !IsDataFile(file) && (!isNotOwnResult(file) || looks == maxLooks):
 			return nil
 		case !IsDataFile(file):
 			if looks++; detectFileFormat(ctx, file) == nil {

@@ -64,14 +64,14 @@ type tableError struct {
 	kind, folder, root string // root is relative to folder; empty if the table is folder itself
 }
 
-func (e *tableError) Error() string { return e.dataError().Error() }
+func (e *tableError) Error() string { return e.toDataError().Error() }
 
-func (e *tableError) dataError() *stream.DataError {
+func (e *tableError) toDataError() *stream.DataError {
 	at := e.folder
 	if e.root != "" {
 		at = place.JoinBelow(e.folder, filepath.FromSlash(e.root))
 	}
-	refused := stream.Dataf(at, "this is %s %s table, whose log says which files are live", articleFor(e.kind), e.kind)
+	refused := stream.Dataf(at, "this is %s %s table, whose log says which files are live", indefiniteArticle(e.kind), e.kind)
 	switch e.kind {
 	case deltaTable:
 		refused.Remedy = stream.Textf("read it by itself, delta://%s", at)
@@ -83,13 +83,13 @@ func (e *tableError) dataError() *stream.DataError {
 	return refused
 }
 
-func (e *tableError) warningText() stream.Text {
-	refused := e.dataError()
+func (e *tableError) toWarning() stream.Text {
+	refused := e.toDataError()
 	return stream.Textf("files of the %s table %s are read as they lie, without its log: deleted rows may be among them", e.kind, refused.Path)
 }
 
-func articleFor(kind string) string {
-	if kind == icebergTable {
+func indefiniteArticle(tableKind string) string {
+	if tableKind == icebergTable {
 		return "an"
 	}
 	return "a"

@@ -35,9 +35,9 @@ type parser struct {
 	entries   int64 // number of entries that the text has
 }
 
-// ParseMatrix reads a matrix to its end, and writes its rows to the spool. Row i and column j of the text, both counted from
-// 1, become row i and the entry with index j. ParseMatrix uses at most limit bytes of memory, and up to 28 bytes of the spool
-// for each entry and 12 for each row. Errors about the text are *stream.DataError that name the line.
+// ParseMatrix reads a matrix to its end, and writes its rows to the spool. Row i and column j of the text, both counted
+// from 1, become row i and the entry with index j. ParseMatrix uses at most limit bytes of memory, and up to 28 bytes
+// of the spool for each entry and 12 for each row. Errors about the text are *stream.DataError that name the line.
 func ParseMatrix(ctx context.Context, name string, text io.Reader, to svm.Spool, limit int64) (*svm.Table, error) {
 	digest := fnv.New64a()
 	p := &parser{name: name, words: svm.NewWordReader(io.TeeReader(text, digest)), sorter: newSorter(name, to, limit)}
@@ -45,7 +45,7 @@ func ParseMatrix(ctx context.Context, name string, text io.Reader, to svm.Spool,
 		return nil, err
 	}
 	p.words.SkipComments('%')
-	if err := p.parseSize(); err != nil {
+	if err := p.parseSizeLine(); err != nil {
 		return nil, err
 	}
 	parse := p.parseCoordinates
@@ -72,12 +72,12 @@ func (p *parser) errAtLine(text string, args ...any) *stream.DataError {
 func (p *parser) nextWord() ([]byte, error) {
 	word, err := p.words.NextWord()
 	if err != nil {
-		return nil, p.errRead(err)
+		return nil, p.errReadingText(err)
 	}
 	return word, nil
 }
 
-func (p *parser) errRead(err error) error {
+func (p *parser) errReadingText(err error) error {
 	e := p.errAtLine("%w", err)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		e.Remedy = remedyCutOff
@@ -96,7 +96,7 @@ func (p *parser) nextLineWord() ([]byte, error) {
 		}
 		more, err := p.words.NextLine()
 		if err != nil {
-			return nil, p.errRead(err)
+			return nil, p.errReadingText(err)
 		}
 		if !more {
 			return nil, nil
@@ -147,10 +147,10 @@ func (p *parser) parseHeader() error {
 	default:
 		return fault(header[4], "general", "symmetric", "skew-symmetric")
 	}
-	return p.endLine()
+	return p.requireEndOfLine()
 }
 
-func (p *parser) parseSize() (err error) {
+func (p *parser) parseSizeLine() (err error) {
 	word, err := p.nextLineWord()
 	if err != nil {
 		return err
@@ -169,29 +169,29 @@ func (p *parser) parseSize() (err error) {
 			return err
 		}
 	}
-	return p.endLine()
+	return p.requireEndOfLine()
 }
 
-func (p *parser) nextInteger(what string, least, most int64) (int64, error) {
+func (p *parser) nextInteger(meaning string, least, most int64) (int64, error) {
 	word, err := p.nextWord()
 	if err != nil {
 		return 0, err
 	}
-	return p.parseInteger(word, what, least, most)
+	return p.parseInteger(word, meaning, least, most)
 }
 
-func (p *parser) parseInteger(word []byte, what string, least, most int64) (int64, error) {
+func (p *parser) parseInteger(word []byte, meaning string, least, most int64) (int64, error) {
 	n, err := strconv.ParseInt(string(word), 10, 64)
 	switch {
 	case word == nil:
-		return 0, p.errAtLine("%s is missing", what)
+		return 0, p.errAtLine("%s is missing", meaning)
 	case err != nil || n < least || n > most:
-		return 0, p.errAtLine("%s, %.40q, is no whole number from %d to %d", what, word, least, most)
+		return 0, p.errAtLine("%s, %.40q, is no whole number from %d to %d", meaning, word, least, most)
 	}
 	return n, nil
 }
 
-func (p *parser) endLine() error {
+func (p *parser) requireEndOfLine() error {
 	word, err := p.nextWord()
 	if err == nil && word != nil {
 		err = p.errAtLine("%.40q is one word too many in the line", word)
@@ -225,7 +225,7 @@ func (p *parser) parseCoordinates(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := p.endLine(); err != nil {
+		if err := p.requireEndOfLine(); err != nil {
 			return err
 		}
 		if err := p.addEntry(row, column, value); err != nil {
@@ -235,8 +235,8 @@ func (p *parser) parseCoordinates(ctx context.Context) error {
 	return nil
 }
 
-// parseArray reads the values of an array, one column after the other. Of a symmetric matrix there are only those on and
-// below the diagonal, of a skew-symmetric one only those below it.
+// parseArray reads the values of an array, one column after the other. For a symmetric matrix there are only the values
+// on and below the diagonal, for a skew-symmetric one only the values below it.
 func (p *parser) parseArray(ctx context.Context) error {
 	for column := int64(1); column <= p.columns; column++ {
 		first := int64(1)
@@ -272,8 +272,8 @@ func (p *parser) parseArray(ctx context.Context) error {
 	return nil
 }
 
-func (p *parser) errCutOff(entries int64) error {
-	e := p.errAtLine("the text ends after %d entries, fewer than its matrix has", entries)
+func (p *parser) errCutOff(entriesRead int64) error {
+	e := p.errAtLine("the text ends after %d entries, fewer than its matrix has", entriesRead)
 	e.Remedy = remedyCutOff
 	return e
 }

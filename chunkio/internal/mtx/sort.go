@@ -39,7 +39,7 @@ type sorter struct {
 	size   int64 // bytes of all runs in the spool
 }
 
-// run is a sorted sequence of entries: first those in piece, then those in the spool.
+// run is a sorted sequence of entries: first the entries in piece, then the entries in the spool.
 type run struct {
 	piece    []entry
 	buffer   []entry // memory of the pieces that are read from the spool
@@ -84,7 +84,7 @@ func (s *sorter) writeRun() error {
 	return nil
 }
 
-func (s *sorter) heapRuns() ([]*run, error) {
+func (s *sorter) openRunsAsHeap() ([]*run, error) {
 	slices.SortFunc(s.buffer, compareEntries)
 	const pieceBytes = 2 * entryBytes // of an entry, with its bytes in the spool
 	piece := min(max(s.limit/8/pieceBytes/int64(max(len(s.runs), 1)), minPiece), maxPiece)
@@ -110,7 +110,7 @@ func (s *sorter) heapRuns() ([]*run, error) {
 
 // writeTable merges the runs, and appends their rows to the spool.
 func (s *sorter) writeTable(ctx context.Context, rows int64, digest uint64) (*svm.Table, error) {
-	merged, err := s.heapRuns()
+	merged, err := s.openRunsAsHeap()
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,8 @@ func (s *sorter) writeTable(ctx context.Context, rows int64, digest uint64) (*sv
 	return table.FinishTable(digest)
 }
 
-// refillPiece reads further entries of a run from the spool if its piece is used up. It returns false at the end of the run.
+// refillPiece reads further entries of a run from the spool if its piece is used up. It returns false at the end of the
+// run.
 func (s *sorter) refillPiece(r *run) (bool, error) {
 	if len(r.piece) > 0 || r.left == 0 {
 		return len(r.piece) > 0, nil

@@ -27,7 +27,7 @@ func MatchPatterns(option string, patterns []string, n int, name func(int) Colum
 		return matched, nil
 	}
 	if option != "columns" && option != "exclude" {
-		name = withoutSubjects(name)
+		name = withoutIndicatorSubjects(name)
 	}
 	found := make(map[string]bool, len(patterns)) // patterns that equal a name
 	for _, pattern := range patterns {
@@ -65,7 +65,7 @@ func MatchPatterns(option string, patterns []string, n int, name func(int) Colum
 	return matched, nil
 }
 
-func withoutSubjects(name func(int) ColumnName) func(int) ColumnName {
+func withoutIndicatorSubjects(name func(int) ColumnName) func(int) ColumnName {
 	return func(i int) ColumnName {
 		n := name(i)
 		if n.Subject != "" {
@@ -81,7 +81,7 @@ func MatchColumns(option string, patterns []string, columns []stream.Column) ([]
 	return MatchPatterns(option, patterns, len(columns), func(i int) ColumnName { return FeatureName(columns[i]) })
 }
 
-// FeatureName returns the name of a feature for patterns. A pattern may also be the name of its block.
+// FeatureName returns the names by which patterns may mean a feature: its own and, as a list, the name of its block.
 func FeatureName(c stream.Column) ColumnName {
 	n := ParseColumnName(c.Name)
 	if c.Block != "" {
@@ -90,7 +90,7 @@ func FeatureName(c stream.Column) ColumnName {
 	return n
 }
 
-// ParseColumnName splits the name of an indicator or of an element of a list.
+// ParseColumnName returns the names by which patterns may mean a column: indicators and list elements have several.
 func ParseColumnName(name string) (n ColumnName) {
 	n.Flat = name
 	if IsIndicator(name) {
@@ -109,9 +109,9 @@ func MatchNames(option string, patterns, names []string) ([]bool, error) {
 	return MatchPatterns(option, patterns, len(names), func(i int) ColumnName { return ParseColumnName(names[i]) })
 }
 
-func markGlobMatches(matched []bool, pattern string, name func(int) ColumnName) (found bool) {
+func markGlobMatches(matched []bool, pattern string, nameAt func(int) ColumnName) (found bool) {
 	for i := range matched {
-		n := name(i)
+		n := nameAt(i)
 		if doublestar.MatchUnvalidated(pattern, glob.HideSlash(n.Flat)) || n.Subject != "" && doublestar.MatchUnvalidated(pattern, glob.HideSlash(n.Subject)) {
 			matched[i], found = true, true
 		}

@@ -46,18 +46,18 @@ func NameLeaves(leaves []format.Leaf) ([]format.Leaf, []LeafName) {
 		if valid {
 			LeaveOutSharedLeaf(&leaves[i])
 		} else {
-			leaveOutLeaf(&leaves[i], "its name is not UTF-8: rename it")
+			markLeafAsLeftOut(&leaves[i], "its name is not UTF-8: rename it")
 		}
 	}
 	return leaves, names
 }
 
-// LeaveOutSharedLeaf leaves out a leaf because it shares its name.
-func LeaveOutSharedLeaf(l *format.Leaf) { leaveOutLeaf(l, SharedName) }
+// LeaveOutSharedLeaf marks a leaf as no feature, for the reason that other leaves have the same name.
+func LeaveOutSharedLeaf(l *format.Leaf) { markLeafAsLeftOut(l, SharedName) }
 
-func leaveOutLeaf(l *format.Leaf, why string) {
-	l.Why, l.NoClass, l.Refused, l.Width, l.List = why, why, false, 0, false
-	l.Entries, l.NoEntries = "", why
+func markLeafAsLeftOut(leaf *format.Leaf, reason string) {
+	leaf.Why, leaf.NoClass, leaf.Refused, leaf.Width, leaf.List = reason, reason, false, 0, false
+	leaf.Entries, leaf.NoEntries = "", reason
 }
 
 // HaveSharedName reports whether one of the leaves is left out because it shares its name.
@@ -65,9 +65,9 @@ func HaveSharedName(leaves ...format.Leaf) bool {
 	return slices.ContainsFunc(leaves, func(l format.Leaf) bool { return l.Why == SharedName })
 }
 
-func sharedNames(left []stream.LeftOut) map[string]bool {
+func namesSharedByColumns(leftOut []stream.LeftOut) map[string]bool {
 	names := map[string]bool{}
-	for _, l := range left {
+	for _, l := range leftOut {
 		if l.Why == SharedName {
 			names[l.Name] = true
 		}
@@ -78,7 +78,7 @@ func sharedNames(left []stream.LeftOut) map[string]bool {
 // RefuseShared implements chunkio.RefuseShared: it returns an [AmbiguousError] if an option names several of the
 // columns in left, else nil.
 func RefuseShared(option string, wanted []string, left []stream.LeftOut) error {
-	shared := sharedNames(left)
+	shared := namesSharedByColumns(left)
 	for _, name := range wanted {
 		if shared[name] {
 			return ErrAmbiguous(option, name)
@@ -120,7 +120,7 @@ const sharedWarning, namedWarning = "several columns share a name and are left o
 // names, and of features whose names suggest a label.
 func WarnNames(columns []stream.Column, left []stream.LeftOut) (warnings []stream.Text) {
 	const shown = 3
-	names := sharedNames(left)
+	names := namesSharedByColumns(left)
 	var words []string
 	for _, l := range left {
 		if l.Why != SharedName || !names[l.Name] {

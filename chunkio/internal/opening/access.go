@@ -22,7 +22,7 @@ type Access struct {
 	Objects      *storage.ObjectStore
 	Texts        TextTables
 	BorrowsTexts bool // texts belongs to a *Stdin, which closes it
-	// GuessedFiles contains files found in folders. They count as data only because of the shape of their lines.
+	// GuessedFiles contains files found in folders that count as data only because of the shape of their lines.
 	GuessedFiles    map[string]bool
 	SearchedFolders map[string]bool // folders in stores already searched for a table
 
@@ -52,7 +52,7 @@ func (a *Access) Close() error {
 // The context covers all later reads. Tests use an opener for files in memory.
 type Opener func(ctx context.Context, e storage.Entry, memory int64, meter *stream.Meter) (format.File, storage.Input, error)
 
-// OpenEntry is an [Opener].
+// OpenEntry implements [Opener] for files on disk and objects in stores.
 func (a *Access) OpenEntry(ctx context.Context, e storage.Entry, memory int64, meter *stream.Meter) (format.File, storage.Input, error) {
 	in, err := a.OpenEntryBytes(ctx, e, memory)
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *Access) OpenByFormat(ctx context.Context, in storage.Input, memory int6
 	case err != nil:
 		return nil, err
 	case f != nil:
-		return a.openAs(ctx, in, f, packing, memory)
+		return a.openWithFormat(ctx, in, f, packing, memory)
 	}
 	var texts []string
 	for _, f := range formats.AllFormats() {
@@ -123,14 +123,14 @@ func (a *Access) OpenByFormat(ctx context.Context, in storage.Input, memory int6
 	return nil, e
 }
 
-func (a *Access) openAs(ctx context.Context, in storage.Input, f *formats.Format, packing string, memory int64) (format.File, error) {
+func (a *Access) openWithFormat(ctx context.Context, in storage.Input, detected *formats.Format, packing string, memory int64) (format.File, error) {
 	switch {
-	case f.IsSparse():
-		return a.openSparse(ctx, in, f, packing, memory)
-	case f.IsText():
-		return a.openRows(ctx, in, f.Rows, packing, memory)
+	case detected.IsSparse():
+		return a.openSparseText(ctx, in, detected, packing, memory)
+	case detected.IsText():
+		return a.openRows(ctx, in, detected.Rows, packing, memory)
 	}
-	return f.Open(in, memory)
+	return detected.Open(in, memory)
 }
 
 // DetectFormat finds the format and the compression of an input. It returns nil if the format is unknown. guess means
@@ -156,7 +156,7 @@ func IsReadAtOpening(name string) bool {
 	return f != nil && f.IsText()
 }
 
-func (a *Access) openSparse(ctx context.Context, in storage.Input, f *formats.Format, packing string, memory int64) (format.File, error) {
+func (a *Access) openSparseText(ctx context.Context, in storage.Input, f *formats.Format, packing string, memory int64) (format.File, error) {
 	t, name := &a.Texts, in.Name()
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -43,7 +43,7 @@ type ScratchRows struct {
 	Packing string // compression of the original file, such as gz; empty for none
 }
 
-func (t *ScratchRows) openParquet(in storage.Input, memory int64) (format.File, error) {
+func (t *ScratchRows) openAsParquetFile(in storage.Input, memory int64) (format.File, error) {
 	f, err := parquet.Open(&scratchInput{in, t}, memory)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (t *scratchInput) Size() int64 { return t.rows.Table.Bytes }
 // Far implements format.Far: scratch files are on disk.
 func (t *scratchInput) Far() bool { return false }
 
-// Busy implements format.Measured.
+// Busy implements format.Measured: it returns the counters of the time of reading and decoding.
 func (t *scratchInput) Busy() *stream.Busy { return format.BusyOf(t.Input) }
 
 // ReadAt implements Input.
@@ -95,7 +95,8 @@ func (t *scratchInput) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// IsText reports whether an opened file is read from a scratch file, because its text has no row groups.
+// IsText reports whether an opened file is read from a scratch file that holds its rows, because its own format has no
+// row groups.
 func IsText(opened format.File) bool {
 	if f, ok := opened.(*parquet.File); ok {
 		_, ok = f.Input().(*scratchInput)
@@ -133,10 +134,10 @@ func (a *Access) openRows(ctx context.Context, in storage.Input, kind intake.For
 		}
 		t.Rows[in.Name()] = rows
 	}
-	return rows.openParquet(in, memory)
+	return rows.openAsParquetFile(in, memory)
 }
 
-// requestBytes is the number of bytes fetched by one request from an object that contains rows.
+// requestBytes is the number of bytes that one request fetches from an object with rows, such as CSV.
 const requestBytes = 8 << 20
 
 // NewSequentialReader returns a reader of all bytes, by few requests if they are in a store.
@@ -157,23 +158,23 @@ func NewDecompressor(name string, from io.Reader, packing string) (io.ReadCloser
 	return r, nil
 }
 
-func (a *Access) convertRows(ctx context.Context, from intake.Input, memory int64) (*ScratchRows, error) {
-	openInput := from.Open
-	from.Open = func() (io.ReadCloser, error) {
+func (a *Access) convertRows(ctx context.Context, input intake.Input, memory int64) (*ScratchRows, error) {
+	openInput := input.Open
+	input.Open = func() (io.ReadCloser, error) {
 		r, err := openInput()
 		return &meteredReader{r, a.Options.Meter}, err
 	}
-	endConversion := a.notifyConversion(from.Name)
+	endConversion := a.reportBeginOfConversion(input.Name)
 	settled := &a.Texts.header
-	if a.GuessedFiles[from.Name] {
+	if a.GuessedFiles[input.Name] {
 		settled = &a.Texts.guessedHeader
 	}
-	opt := intake.Options{TextOptions: a.Options.Texts, Settled: settled, Exact: a.keepsIntegers, MayBeText: a.mayBeText, Asked: a.RequestsNumbers, Identifier: a.Texts.isIdentifier, Mapped: a.isMapColumn, Threads: a.Options.Threads, Memory: memory}
+	opt := intake.Options{TextOptions: a.Options.Texts, Settled: settled, Exact: a.keepsIntegers, MayBeText: a.mayBeText, Asked: a.RequestsNumbers, Identifier: a.Texts.isIdentifier, Mapped: a.mustBecomeMap, Threads: a.Options.Threads, Memory: memory}
 	write, where := a.writeToScratch, " of scratch"
 	if a.WriteRows != nil {
 		write, where = a.WriteRows, " of Parquet"
 	}
-	rows, err := write(ctx, from, opt)
+	rows, err := write(ctx, input, opt)
 	endConversion(err)
 	if err != nil {
 		return nil, err
@@ -182,23 +183,23 @@ func (a *Access) convertRows(ctx context.Context, from intake.Input, memory int6
 	a.Texts.addDoubts(rows.Table.Doubts)
 	a.Texts.addTypes(rows.Table.Columns)
 	a.Texts.addNullSpellings(rows.Table.Spelled)
-	a.noteInferredTypes(from.Name, rows.Table, where)
+	a.noteInferredTypes(input.Name, rows.Table, where)
 	return rows, nil
 }
 
-func (a *Access) writeToScratch(ctx context.Context, from intake.Input, opt intake.Options) (*ScratchRows, error) {
+func (a *Access) writeToScratch(ctx context.Context, input intake.Input, opt intake.Options) (*ScratchRows, error) {
 	spool, err := a.Texts.newSpool(a.Options.Spool)
 	if err != nil {
 		return nil, err
 	}
-	table, err := intake.Write(ctx, from, spool, opt)
+	table, err := intake.Write(ctx, input, spool, opt)
 	if err != nil {
 		return nil, errors.Join(err, spool.Close())
 	}
 	return &ScratchRows{Reader: spool, Table: table}, nil
 }
 
-func (a *Access) notifyConversion(name string) (ended func(error)) {
+func (a *Access) reportBeginOfConversion(name string) (ended func(error)) {
 	if a.Options.TakingIn == nil {
 		return func(error) {}
 	}
@@ -217,7 +218,7 @@ func (m *meteredReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (a *Access) noteInferredTypes(name string, t *intake.Table, where string) {
+func (a *Access) noteInferredTypes(name string, t *intake.Table, location string) {
 	if a.Options.Note == nil {
 		return
 	}
@@ -252,7 +253,7 @@ func (a *Access) noteInferredTypes(name string, t *intake.Table, where string) {
 	if t.Sample > 0 {
 		types = fmt.Sprintf(", types from the first %s rows", humanize.Comma(t.Sample))
 	}
-	a.Options.Note(stream.Textf("%s: %s%s: %s; %s rows, %s%s", name, t.Format, types, strings.Join(words, ", "), humanize.Comma(t.Rows), humanize.IBytes(uint64(t.Bytes)), where))
+	a.Options.Note(stream.Textf("%s: %s%s: %s; %s rows, %s%s", name, t.Format, types, strings.Join(words, ", "), humanize.Comma(t.Rows), humanize.IBytes(uint64(t.Bytes)), location))
 }
 
 // keepsIntegers reports whether whole numbers of a column are stored exactly. Numbers are exact in columns to be
@@ -295,7 +296,7 @@ func (a *Access) RequestsNumbers(column string) bool {
 	return !a.ExactIntegers && (a.numberColumns[column] || a.numberColumns[list])
 }
 
-func (a *Access) isMapColumn(object string) bool {
+func (a *Access) mustBecomeMap(object string) bool {
 	names, _ := settings.ParseSparseOption(a.Options.Sparse)
 	return len(names) == 1 && names[0] == object || a.Texts.isMapColumn(object)
 }

@@ -76,7 +76,7 @@ func (s *Stdin) Close() error {
 func StoreOrStream(ctx context.Context, s *Stdin, a *Access) (open Opener, texts *TextTables, once io.Reader, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sniffFormatOnce()
+	s.detectFormatOnce()
 	switch {
 	case s.open != nil || s.err != nil:
 		return s.open, s.texts, nil, s.err
@@ -93,7 +93,7 @@ func StoreOrStream(ctx context.Context, s *Stdin, a *Access) (open Opener, texts
 func (s *Stdin) Format() *formats.Format {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sniffFormatOnce()
+	s.detectFormatOnce()
 	return s.form.is
 }
 
@@ -102,14 +102,14 @@ func (s *Stdin) Format() *formats.Format {
 func (s *Stdin) Stream() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sniffFormatOnce()
+	s.detectFormatOnce()
 	return s.form.stream
 }
 
-func (s *Stdin) sniffFormatOnce() {
+func (s *Stdin) detectFormatOnce() {
 	if s.form == nil {
 		s.form = new(stdinFormat)
-		*s.form, s.err = sniffStdin(s.from)
+		*s.form, s.err = detectStdinFormat(s.from)
 	}
 }
 
@@ -125,13 +125,13 @@ type stdinFormat struct {
 	stream bool            // an Arrow IPC stream, or missing, empty or unknown
 }
 
-func sniffStdin(in io.Reader) (s stdinFormat, err error) {
+func detectStdinFormat(in io.Reader) (s stdinFormat, err error) {
 	if in == nil {
 		s.stream = true
 		return s, stream.Usagef("- : there is no standard input to read")
 	}
 	s.from = bufio.NewReaderSize(in, 1<<16)
-	head, err := peekHead(s.from)
+	head, err := peekFirstBytes(s.from)
 	if err != nil {
 		return s, err
 	}
@@ -141,7 +141,7 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 			return s, err
 		}
 		s.from = bufio.NewReaderSize(unpack, 1<<16)
-		if head, err = peekHead(s.from); err != nil {
+		if head, err = peekFirstBytes(s.from); err != nil {
 			return s, err
 		}
 	}
@@ -156,7 +156,7 @@ func sniffStdin(in io.Reader) (s stdinFormat, err error) {
 	return s, nil
 }
 
-func peekHead(from *bufio.Reader) ([]byte, error) {
+func peekFirstBytes(from *bufio.Reader) ([]byte, error) {
 	head, err := from.Peek(intake.SniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -192,7 +192,7 @@ func (a *Access) storeStdin(ctx context.Context, s stdinFormat) (Opener, error) 
 		var opened format.File
 		var err error
 		if saved && isText {
-			opened, err = a.openAs(ctx, counted, s.is, "", memory)
+			opened, err = a.openWithFormat(ctx, counted, s.is, "", memory)
 		} else {
 			opened, err = a.OpenByFormat(ctx, counted, memory)
 		}
@@ -213,7 +213,7 @@ func (a *Access) copyStdin(ctx context.Context, from io.Reader, in *storage.Stdi
 	if err != nil {
 		return err
 	}
-	endConversion := a.notifyConversion(ipc.StreamName)
+	endConversion := a.reportBeginOfConversion(ipc.StreamName)
 	buf := make([]byte, 1<<20)
 	for err == nil {
 		var n int

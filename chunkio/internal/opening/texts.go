@@ -75,7 +75,7 @@ func (t *TextTables) AddTypesToPlan(p *planfile.Catalog) {
 	}
 }
 
-// LoadTypesFromPlan takes over the columns that a plan has as texts or maps.
+// LoadTypesFromPlan takes over from a plan the names of columns that must be read as text, or as maps.
 func (t *TextTables) LoadTypesFromPlan(p *planfile.Catalog) {
 	t.rowColumns = map[string]rowColumn{}
 	for _, name := range p.Texts {
@@ -191,7 +191,7 @@ func (t *TextTables) CurrentGuesses() Guesses {
 	return Guesses{cmp.Or(t.header.OptionText(), t.guessedHeader.OptionText()), slices.Clone(t.doubts), slices.Clone(t.nullSpellings)}
 }
 
-// GuessesWith returns the guesses with further spellings of missing values.
+// GuessesWith returns the guesses about the files, with the given spellings of missing values in addition to their own.
 func (t *TextTables) GuessesWith(nulls []string) Guesses {
 	g := t.CurrentGuesses()
 	for _, s := range nulls {
@@ -269,7 +269,7 @@ func (s *textSpool) Close() error {
 	return s.file.Truncate(s.start)
 }
 
-// Restart implements intake.Output.
+// Restart implements intake.Output: it empties the scratch file.
 func (s *textSpool) Restart() error { return s.Close() }
 
 func (s *textSpool) Write(p []byte) (int, error) {

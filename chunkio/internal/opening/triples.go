@@ -120,7 +120,7 @@ func (r *tripleReader) buildTable(ctx context.Context, f format.File) (*svm.Tabl
 	return r.to.FinishTable(f.FooterDigest())
 }
 
-func (r *tripleReader) addTriples(columns [3][]float64) (at int, column string, err error) {
+func (r *tripleReader) addTriples(columns [3][]float64) (faultIndex int, faultColumn string, err error) {
 	for i, row := range columns[0] {
 		if fault := errNotWholeNumber(row, mostTripleRows-1); fault != nil {
 			return i, r.names[0], fault
@@ -153,12 +153,12 @@ func (r *tripleReader) endRow() error {
 	return r.to.EndRow()
 }
 
-func errNotWholeNumber(x, limit float64) error {
+func errNotWholeNumber(x, largest float64) error {
 	switch {
 	case format.IsNull(x):
 		return errors.New("a null, not a number from 0")
-	case !(x >= 0 && x <= limit) || x != math.Trunc(x):
-		return fmt.Errorf("%v is no whole number from 0 to %v", x, int64(limit))
+	case !(x >= 0 && x <= largest) || x != math.Trunc(x):
+		return fmt.Errorf("%v is no whole number from 0 to %v", x, int64(largest))
 	}
 	return nil
 }

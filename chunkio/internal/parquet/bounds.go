@@ -33,7 +33,7 @@ func (f *File) Bounds(g, l int) (b format.Bounds) {
 		// s.low and s.high have no meaning, because the footer does not state their order. The older fields are always
 		// in the order of signed numbers.
 		low, high = s.OldLow, s.OldHigh
-		if !hasSignedOrder(col) {
+		if !ordersLikeSignedNumbers(col) {
 			return b
 		}
 	}
@@ -41,13 +41,13 @@ func (f *File) Bounds(g, l int) (b format.Bounds) {
 	if read == nil {
 		return b
 	}
-	if low, high := read(low), read(high); !areBoundsCrossed(col, low, high) {
+	if low, high := read(low), read(high); !isLowAboveHigh(col, low, high) {
 		b.Min, b.Max = low, high
 	}
 	return b
 }
 
-func areBoundsCrossed(c *column, low, high format.Bound) bool {
+func isLowAboveHigh(c *column, low, high format.Bound) bool {
 	switch {
 	case !low.Known || !high.Known:
 		return false
@@ -63,7 +63,7 @@ func (f *File) hasTypeOrder(c *column) bool {
 	return c.index < len(f.footer.HasTypeOrder) && f.footer.HasTypeOrder[c.index]
 }
 
-func hasSignedOrder(c *column) bool {
+func ordersLikeSignedNumbers(c *column) bool {
 	switch c.physical {
 	case parquet.Types.Boolean, parquet.Types.Float, parquet.Types.Double:
 		return true
@@ -87,9 +87,9 @@ func newBoundReader(c *column) func([]byte) format.Bound {
 			return numberBound(float64(raw[0] & 1))
 		}
 	case parquet.Types.Int32:
-		return newIntBoundReader(c, 4, func(raw []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(raw))) })
+		return newIntegerBoundReader(c, 4, func(raw []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(raw))) })
 	case parquet.Types.Int64:
-		return newIntBoundReader(c, 8, func(raw []byte) int64 { return int64(binary.LittleEndian.Uint64(raw)) })
+		return newIntegerBoundReader(c, 8, func(raw []byte) int64 { return int64(binary.LittleEndian.Uint64(raw)) })
 	case parquet.Types.Float:
 		return func(raw []byte) format.Bound {
 			if len(raw) != 4 {
@@ -113,7 +113,7 @@ func newBoundReader(c *column) func([]byte) format.Bound {
 // numberBound returns x as a bound, which is unknown if x is NaN. Zeros of both signs are equal.
 func numberBound(x float64) format.Bound { return format.Bound{Known: x == x, Number: x} }
 
-func newIntBoundReader(c *column, size int, integer func([]byte) int64) func([]byte) format.Bound {
+func newIntegerBoundReader(c *column, size int, decode func([]byte) int64) func([]byte) format.Bound {
 	meaning := func(v int64) format.Bound { return numberBound(float64(v)) }
 	switch t := c.desc.LogicalType().(type) {
 	case schema.DateLogicalType:
@@ -135,7 +135,7 @@ func newIntBoundReader(c *column, size int, integer func([]byte) int64) func([]b
 		case asUint64:
 			meaning = func(v int64) format.Bound { return numberBound(float64(uint64(v))) }
 		case asDecimal:
-			write := intFormatter(c)
+			write := integerFormatter(c)
 			meaning = func(v int64) format.Bound {
 				return format.Bound{Known: true, Number: format.ScaledFloat(v, c.scale), Text: write(nil, v)}
 			}
@@ -145,7 +145,7 @@ func newIntBoundReader(c *column, size int, integer func([]byte) int64) func([]b
 		if len(raw) != size {
 			return format.Bound{}
 		}
-		return meaning(integer(raw))
+		return meaning(decode(raw))
 	}
 }
 

@@ -90,40 +90,40 @@ func (c *codec) decompress(kind compress.Compression, dst, src []byte) error {
 	return nil
 }
 
-func snappyDecode(dst, src []byte) error {
-	n, err := snappy.DecodedLen(src)
+func snappyDecode(dst, compressed []byte) error {
+	n, err := snappy.DecodedLen(compressed)
 	if err != nil {
 		return err
 	}
 	if n != len(dst) {
 		return fmt.Errorf("block declares %d bytes where the page header says %d", n, len(dst))
 	}
-	_, err = snappy.Decode(dst, src)
+	_, err = snappy.Decode(dst, compressed)
 	return err
 }
 
-func lz4Decode(dst, src []byte) error {
-	n, err := lz4.UncompressBlock(src, dst)
+func lz4Decode(dst, compressed []byte) error {
+	n, err := lz4.UncompressBlock(compressed, dst)
 	if err == nil && n != len(dst) {
 		err = fmt.Errorf("block holds %d bytes where the page header says %d", n, len(dst))
 	}
 	return err
 }
 
-func lz4DecodeFrames(dst, src []byte) error {
-	for len(src) > 0 {
-		if len(src) < 8 {
+func lz4DecodeFrames(dst, compressed []byte) error {
+	for len(compressed) > 0 {
+		if len(compressed) < 8 {
 			return io.ErrUnexpectedEOF
 		}
-		size, packed := uint64(binary.BigEndian.Uint32(src)), uint64(binary.BigEndian.Uint32(src[4:]))
-		src = src[8:]
-		if size > uint64(len(dst)) || packed > uint64(len(src)) {
+		size, packed := uint64(binary.BigEndian.Uint32(compressed)), uint64(binary.BigEndian.Uint32(compressed[4:]))
+		compressed = compressed[8:]
+		if size > uint64(len(dst)) || packed > uint64(len(compressed)) {
 			return io.ErrUnexpectedEOF
 		}
-		if err := lz4Decode(dst[:size], src[:packed]); err != nil {
+		if err := lz4Decode(dst[:size], compressed[:packed]); err != nil {
 			return err
 		}
-		dst, src = dst[size:], src[packed:]
+		dst, compressed = dst[size:], compressed[packed:]
 	}
 	if len(dst) > 0 {
 		return io.ErrUnexpectedEOF
@@ -131,7 +131,7 @@ func lz4DecodeFrames(dst, src []byte) error {
 	return nil
 }
 
-func (c *codec) zstdDecode(dst, src []byte) error {
+func (c *codec) zstdDecode(dst, compressed []byte) error {
 	if c.zstd == nil {
 		// Pages are decoded one at a time into existing memory, so zstd needs no goroutines and no growing buffers.
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
@@ -141,7 +141,7 @@ func (c *codec) zstdDecode(dst, src []byte) error {
 		}
 		c.zstd = d
 	}
-	out, err := c.zstd.DecodeAll(src, dst[:0:len(dst)])
+	out, err := c.zstd.DecodeAll(compressed, dst[:0:len(dst)])
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // Conversions of physical values to float64. dst and src have the same length.
 
-func hasPlainNumbers(c *column) bool {
+func isDecodedFromPlainNumbers(c *column) bool {
 	if c.texts != nil {
 		return false
 	}
@@ -90,7 +90,7 @@ func convertBools(dst []float64, src []bool) error {
 	return nil
 }
 
-func int32Converter(c *column) func([]float64, []int32) error {
+func newInt32Converter(c *column) func([]float64, []int32) error {
 	switch c.kind {
 	case asUint8:
 		return convertInts[int32, uint8]
@@ -109,7 +109,7 @@ func int32Converter(c *column) func([]float64, []int32) error {
 	return convertInts[int32, int32]
 }
 
-func int64Converter(c *column) func([]float64, []int64) error {
+func newInt64Converter(c *column) func([]float64, []int64) error {
 	switch c.kind {
 	case asUint64:
 		return convertInts[int64, uint64]
@@ -124,7 +124,7 @@ func int64Converter(c *column) func([]float64, []int64) error {
 	return convertInts[int64, int64]
 }
 
-func fixedBytesConverter(c *column) func([]float64, []parquet.FixedLenByteArray) error {
+func newFixedBytesConverter(c *column) func([]float64, []parquet.FixedLenByteArray) error {
 	if c.kind == asHalf {
 		return func(dst []float64, src []parquet.FixedLenByteArray) error {
 			for i, b := range src {
@@ -141,12 +141,12 @@ func fixedBytesConverter(c *column) func([]float64, []parquet.FixedLenByteArray)
 // maxScale is the largest scale of the decimals that are decoded; the largest scale of the usual decimal types is 76.
 const maxScale = 300
 
-func convertDecimals[T ~[]byte](dst []float64, src []T, scale int) error {
+func convertDecimals[T ~[]byte](dst []float64, src []T, decimalScale int) error {
 	for i, b := range src {
 		if len(b) == 0 {
 			return errors.New("a decimal of no bytes")
 		}
-		dst[i] = format.DecimalFloat(b, scale)
+		dst[i] = format.DecimalFloat(b, decimalScale)
 	}
 	return nil
 }

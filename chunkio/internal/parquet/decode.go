@@ -27,7 +27,7 @@ type rowGroup struct {
 
 func (g *rowGroup) Close() {}
 
-// Extents implements format.Ranged.
+// Extents implements format.Ranged: it returns the byte ranges that are read to decode the leaves.
 func (g *rowGroup) Extents(leaves []int) []format.Extent {
 	extents := make([]format.Extent, 0, len(leaves))
 	for _, l := range leaves {
@@ -99,7 +99,7 @@ func (g *rowGroup) decodeFixedLists(ctx context.Context, e *entryReader, lf *for
 			if uneven, ok := errors.AsType[*unevenError](err); ok {
 				return &stream.DataError{
 					RowGroup: g.number, Row: format.GroupStart(g.file, g.number) + uneven.entry/int64(width),
-					Err: format.ErrUnevenList(e.describeLength(ctx, uneven, from), width), Remedy: format.RemedyLeaveOut(lf.Name),
+					Err: format.ErrUnevenList(e.describeLengthOfList(ctx, uneven, from), width), Remedy: format.RemedyLeaveOut(lf.Name),
 				}
 			}
 			return err
@@ -127,7 +127,7 @@ func (g *rowGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *
 	return g.decodeLists(ctx, l, from, to, dst)
 }
 
-// DecodeKeys implements format.Group.
+// DecodeKeys implements format.Group: it reads the keys of the maps in rows [from, to) of leaf l.
 func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	if at, ok := g.file.keyLeaves[l]; ok {
 		l = at
@@ -139,14 +139,14 @@ func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *f
 func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, number func(key []byte) float64, dst *format.Lists) error {
 	at, ok := g.file.keyLeaves[l]
 	if !ok || !g.file.leaves[l].TextKeys {
-		return g.file.errInColumn(errors.New("no map of texts"), g.number, g.file.leaves[l].Name)
+		return g.file.placeErrorInColumn(errors.New("no map of texts"), g.number, g.file.leaves[l].Name)
 	}
 	lf, col := &g.file.leaves[at], g.file.columns[at]
 	if why := g.file.whyUndecodable(g.number, &col); why != "" {
-		return g.file.errInColumn(errors.New(why), g.number, lf.Name)
+		return g.file.placeErrorInColumn(errors.New(why), g.number, lf.Name)
 	}
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
-	return g.withScratch(lf, from, to, func(buf *scratch) error {
+	return g.withDecodeBuffers(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
 		encodings := g.file.footer.Groups[g.number].Chunks[col.index].Encodings
 		col.texts, col.independentPages = t, encodings != 0 && !encodings.Has(parquet.Encodings.DeltaByteArray)
@@ -181,7 +181,7 @@ func (g *rowGroup) DecodeTextKeys(ctx context.Context, l int, from, to int64, nu
 func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	lf, col := &g.file.leaves[l], &g.file.columns[l]
 	dst.Ptr, dst.Values, dst.Null = append(dst.Ptr[:0], 0), dst.Values[:0], dst.Null[:0]
-	return g.withScratch(lf, from, to, func(buf *scratch) error {
+	return g.withDecodeBuffers(lf, from, to, func(buf *scratch) error {
 		if !lf.List || lf.Refused || col.kind == notNumber {
 			return fmt.Errorf("not a list of numbers: %s", lf.Why)
 		}
@@ -194,7 +194,7 @@ func (g *rowGroup) decodeLists(ctx context.Context, l int, from, to int64, dst *
 	})
 }
 
-func (g *rowGroup) withScratch(lf *format.Leaf, from, to int64, f func(*scratch) error) error {
+func (g *rowGroup) withDecodeBuffers(lf *format.Leaf, from, to int64, f func(*scratch) error) error {
 	buf := g.file.pool.Get().(*scratch)
 	defer g.file.pool.Put(buf)
 	return g.guardDecoding(lf, from, to, buf, func() error { return f(buf) })
@@ -219,13 +219,13 @@ func (g *rowGroup) guardDecoding(lf *format.Leaf, from, to int64, buf *scratch, 
 		}()
 		return f()
 	})
-	return footer.AddRemedy(g.file.errInColumn(err, g.number, lf.Name), footer.RemedyLeaveOut)
+	return footer.AddRemedy(g.file.placeErrorInColumn(err, g.number, lf.Name), footer.RemedyLeaveOut)
 }
 
-func (g *rowGroup) startEntryReader(col *column, buf *scratch) *entryReader {
-	buf.pages = newChunkWalker(g.file, g.number, col, buf)
-	buf.entries = entryReader{pages: &buf.pages, col: col, buf: buf}
-	return &buf.entries
+func (g *rowGroup) startEntryReader(col *column, buffers *scratch) *entryReader {
+	buffers.pages = newChunkWalker(g.file, g.number, col, buffers)
+	buffers.entries = entryReader{pages: &buffers.pages, col: col, buf: buffers}
+	return &buffers.entries
 }
 
 func (g *rowGroup) seekEntryReader(e *entryReader, l int, from, to int64) error {

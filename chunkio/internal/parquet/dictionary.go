@@ -23,7 +23,7 @@ type dictionary struct {
 	index hybridReader // indices of the current page
 }
 
-func usesDictionary(e parquet.Encoding) bool {
+func isDictionaryEncoding(e parquet.Encoding) bool {
 	return e == parquet.Encodings.PlainDict || e == parquet.Encodings.RLEDict
 }
 
@@ -37,7 +37,7 @@ func (d *dictionary) startPage(indices []byte, skip int) error {
 func (d *dictionary) readValues(dst []float64) error {
 	h := &d.index
 	for len(dst) > 0 {
-		if err := h.loadRun(); err != nil {
+		if err := h.loadNextRun(); err != nil {
 			return err
 		}
 		run := dst[:min(len(dst), h.left)]
@@ -72,6 +72,6 @@ func (d *dictionary) lookUpPacked(dst []float64) error {
 	return nil
 }
 
-func (d *dictionary) errIndexOutside(index uint64) error {
-	return fmt.Errorf("index %d into a dictionary of %d values", index, d.size)
+func (d *dictionary) errIndexOutside(found uint64) error {
+	return fmt.Errorf("index %d into a dictionary of %d values", found, d.size)
 }

@@ -74,8 +74,8 @@ func (e *entryReader) startPage(p *page) (err error) {
 	skip := min(int(e.pos-p.entriesBefore), p.header.Values)
 	present := skip
 	e.left, e.noNulls = p.header.Values-skip, p.present == p.header.Values
-	e.def = hybridReader{rest: p.def, width: levelWidth(e.col.def)}
-	e.rep = hybridReader{rest: p.rep, width: levelWidth(e.col.rep)}
+	e.def = hybridReader{rest: p.def, width: bitsOfLevel(e.col.def)}
+	e.rep = hybridReader{rest: p.rep, width: bitsOfLevel(e.col.rep)}
 	if e.col.rep > 0 {
 		if err := e.rep.skip(skip); err != nil {
 			return err
@@ -161,8 +161,8 @@ func spreadValues(dst []float64, levels []uint8, def uint8, present int) {
 	}
 }
 
-func (e *entryReader) checkListWidths(n int) (*unevenError, error) {
-	reps := resizeBuffer(&e.buf.reps, n)
+func (e *entryReader) checkListWidths(entries int) (*unevenError, error) {
+	reps := resizeBuffer(&e.buf.reps, entries)
 	if err := e.rep.readLevels(reps); err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (e *entryReader) checkListWidths(n int) (*unevenError, error) {
 		case r != 0 && in == 0:
 			more := bytes.IndexByte(reps[i:], 0)
 			if more < 0 {
-				return &unevenError{at, e.width + n - i, true}, nil
+				return &unevenError{at, e.width + entries - i, true}, nil
 			}
 			return &unevenError{entry: at, length: e.width + more}, nil
 		}
@@ -204,7 +204,7 @@ func (e *entryReader) checkListsPresent(levels []uint8, uneven *unevenError) *un
 	return uneven
 }
 
-func (e *entryReader) describeLength(ctx context.Context, u *unevenError, from int64) string {
+func (e *entryReader) describeLengthOfList(ctx context.Context, u *unevenError, from int64) string {
 	if u.entry < from*int64(e.width) { // the beginning of the list has not been read
 		return "a list of another length"
 	}

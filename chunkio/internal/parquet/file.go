@@ -1,6 +1,6 @@
-// Package parquet reads Parquet files: the leaves of the schema (leaf.go), and column chunks page by page (pages.go), as
-// float64 or as text. Package footer reads the footer. Arrow v15 decodes many of the values. This package first checks
-// everything in a damaged file that could make Arrow misbehave.
+// Package parquet reads Parquet files: the leaves of the schema (leaf.go), and column chunks page by page (pages.go),
+// as float64 or as text. Package footer reads the footer. Arrow v15 decodes many of the values. This package first
+// checks everything in a damaged file that could make Arrow misbehave.
 package parquet
 
 import (
@@ -75,18 +75,18 @@ func Open(in format.Input, memory int64) (*File, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, footer.AddRemedy(f.errInColumn(err, -1, ""), footer.RemedyCopyAgain)
+		return nil, footer.AddRemedy(f.placeErrorInColumn(err, -1, ""), footer.RemedyCopyAgain)
 	}
 	return f, nil
 }
 
-// Leaves implements format.File.
+// Leaves implements format.File: it returns the leaf columns of the schema.
 func (f *File) Leaves() []format.Leaf { return f.leaves[:f.leafCount] }
 
-// GroupRows implements format.File.
+// GroupRows implements format.File: it returns the number of rows of each group.
 func (f *File) GroupRows() []int64 { return f.rows }
 
-// GroupBytes implements format.Weighed.
+// GroupBytes implements format.Weighed: it returns the bytes of group g in the file.
 func (f *File) GroupBytes(g int) (n int64) {
 	for i := range f.footer.Groups[g].Chunks {
 		n += f.footer.Groups[g].Chunks[i].Size
@@ -94,10 +94,10 @@ func (f *File) GroupBytes(g int) (n int64) {
 	return n
 }
 
-// HeldBytes implements format.File.
+// HeldBytes implements format.File: it returns the memory of the open file, mainly of its footer.
 func (f *File) HeldBytes() int64 { return f.footer.Heap }
 
-// FooterDigest implements format.File.
+// FooterDigest implements format.File: it returns a digest by which a later opening notices a changed file.
 func (f *File) FooterDigest() uint64 { return f.footer.Digest }
 
 // Close implements format.File.
@@ -139,7 +139,7 @@ func (f *File) ScratchBytes(g, i int) int64 {
 	return scratchBytes(f.Chunk(g, i), &c)
 }
 
-func (f *File) errInColumn(err error, group int, column string) error {
+func (f *File) placeErrorInColumn(err error, group int, column string) error {
 	return format.PlaceError(f.in.Name(), group, column, err)
 }
 
@@ -187,7 +187,7 @@ func (f *File) checkGroups() error {
 				continue
 			}
 			if err := surveyChunk(f, g, i, &doubt); err != nil {
-				return f.errInColumn(err, g, f.footer.Schema.Column(i).Path())
+				return f.placeErrorInColumn(err, g, f.footer.Schema.Column(i).Path())
 			}
 		}
 	}
@@ -238,33 +238,33 @@ const remedyRewrite = "rewrite the file with parquet_version v1 and zstd"
 // maxWidth is the greatest length of a list whose elements become features. A few encoded bytes can claim any length.
 const maxWidth = 1 << 20
 
-func (f *File) setLeafFromChunks(l *format.Leaf, c *column) error {
-	if c.def == 0 {
-		l.Nulls = 0
+func (f *File) setLeafFromChunks(leaf *format.Leaf, col *column) error {
+	if col.def == 0 {
+		leaf.Nulls = 0
 	}
-	nulls, known := int64(0), c.def > 0
+	nulls, known := int64(0), col.def > 0
 	width := int64(-1) // length of the lists: -1 no list seen yet, 0 varying
 	first := -1        // first row group that has rows
 	for g, rows := range f.rows {
-		info := f.Chunk(g, c.index)
-		l.Scratch = max(l.Scratch, scratchBytes(info, c))
-		l.TextScratch = max(l.TextScratch, textCopies*scratchBytes(info, c))
-		l.Packed = max(l.Packed, info.Size)
-		if l.Why == "" || l.Refused {
-			if why := f.whyUndecodable(g, c); why != "" { // the column would be a feature, but cannot be decoded
-				l.Why, l.Refused, l.Width = why, true, 0
+		info := f.Chunk(g, col.index)
+		leaf.Scratch = max(leaf.Scratch, scratchBytes(info, col))
+		leaf.TextScratch = max(leaf.TextScratch, textCopies*scratchBytes(info, col))
+		leaf.Packed = max(leaf.Packed, info.Size)
+		if leaf.Why == "" || leaf.Refused {
+			if why := f.whyUndecodable(g, col); why != "" { // the column would be a feature, but cannot be decoded
+				leaf.Why, leaf.Refused, leaf.Width = why, true, 0
 			}
 		}
-		if _, fault := f.footer.Groups[g].ChunkFaults[c.index]; fault || rows == 0 {
+		if _, fault := f.footer.Groups[g].ChunkFaults[col.index]; fault || rows == 0 {
 			continue
 		}
 		if first < 0 {
 			first = g
 		}
-		if c.rep > 0 {
-			l.PerRow = max(l.PerRow, (info.Values+rows-1)/rows)
+		if col.rep > 0 {
+			leaf.PerRow = max(leaf.PerRow, (info.Values+rows-1)/rows)
 		}
-		if n := f.footer.Groups[g].Chunks[c.index].Nulls; n >= 0 && n <= info.Values {
+		if n := f.footer.Groups[g].Chunks[col.index].Nulls; n >= 0 && n <= info.Values {
 			nulls += n
 		} else {
 			known = false
@@ -276,12 +276,12 @@ func (f *File) setLeafFromChunks(l *format.Leaf, c *column) error {
 			width = w
 		}
 	}
-	if known && (c.rep == 0 || nulls == 0) { // writers count empty and null lists in the same way
-		l.Nulls = nulls
+	if known && (col.rep == 0 || nulls == 0) { // writers count empty and null lists in the same way
+		leaf.Nulls = nulls
 	}
-	if l.List && l.Why == "" {
+	if leaf.List && leaf.Why == "" {
 		if width > 0 {
-			switch uneven, err := firstPageHasOtherWidth(f, first, l, c, int(width)); {
+			switch uneven, err := firstPageHasOtherWidth(f, first, leaf, col, int(width)); {
 			case err != nil:
 				return err
 			case uneven:
@@ -289,7 +289,7 @@ func (f *File) setLeafFromChunks(l *format.Leaf, c *column) error {
 			}
 		}
 		if width == 0 && (nulls > 0 || !known) {
-			exceptGaps, err := findWidthExceptGaps(f, l, c)
+			exceptGaps, err := findWidthExceptGaps(f, leaf, col)
 			if err != nil {
 				return err
 			}
@@ -297,36 +297,36 @@ func (f *File) setLeafFromChunks(l *format.Leaf, c *column) error {
 		}
 		switch {
 		case width == 0:
-			l.Why = format.WhyVarying
+			leaf.Why = format.WhyVarying
 		case width < 0:
-			l.Why = "lists of unknown length (the file has no rows)"
+			leaf.Why = "lists of unknown length (the file has no rows)"
 		case width > maxWidth:
-			l.Why = fmt.Sprintf("lists of %d values, more than %d", width, maxWidth)
+			leaf.Why = fmt.Sprintf("lists of %d values, more than %d", width, maxWidth)
 		default:
-			l.Width = int(width)
+			leaf.Width = int(width)
 		}
 	}
 	return nil
 }
 
-func (f *File) setMapLeafFromPair(l *format.Leaf, pair []format.Leaf) {
-	l.Scratch, l.Packed = 0, 0
-	for i, side := range pair {
-		l.Scratch = max(l.Scratch, side.Scratch)
-		if i == 0 && l.TextKeys {
-			l.Scratch = max(l.Scratch, side.TextScratch)
+func (f *File) setMapLeafFromPair(mapLeaf *format.Leaf, keysAndValues []format.Leaf) {
+	mapLeaf.Scratch, mapLeaf.Packed = 0, 0
+	for i, side := range keysAndValues {
+		mapLeaf.Scratch = max(mapLeaf.Scratch, side.Scratch)
+		if i == 0 && mapLeaf.TextKeys {
+			mapLeaf.Scratch = max(mapLeaf.Scratch, side.TextScratch)
 		}
-		l.Packed += side.Packed
-		l.PerRow = max(l.PerRow, side.PerRow)
-		if side.Refused && l.NoEntries == "" {
-			l.Entries, l.NoEntries = "", side.Why
+		mapLeaf.Packed += side.Packed
+		mapLeaf.PerRow = max(mapLeaf.PerRow, side.PerRow)
+		if side.Refused && mapLeaf.NoEntries == "" {
+			mapLeaf.Entries, mapLeaf.NoEntries = "", side.Why
 		}
 	}
 }
 
-func (f *File) whyUndecodable(g int, c *column) string {
-	m := &f.footer.Groups[g].Chunks[c.index]
-	if fault, ok := f.footer.Groups[g].ChunkFaults[c.index]; ok {
+func (f *File) whyUndecodable(groupIndex int, c *column) string {
+	m := &f.footer.Groups[groupIndex].Chunks[c.index]
+	if fault, ok := f.footer.Groups[groupIndex].ChunkFaults[c.index]; ok {
 		return fault
 	}
 	if !slices.Contains(decodableCodecs, m.Codec) {
@@ -341,7 +341,7 @@ func (f *File) whyUndecodable(g int, c *column) string {
 // Open implements format.File. It does not read yet.
 func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.rows) {
-		return nil, f.errInColumn(fmt.Errorf("there is no row group %d", g), -1, "")
+		return nil, f.placeErrorInColumn(fmt.Errorf("there is no row group %d", g), -1, "")
 	}
 	return &rowGroup{file: f, number: g, marks: map[markKey][]pageMark{}}, nil
 }
@@ -365,11 +365,11 @@ func (f *File) LeanReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, don
 func (f *File) columnReader(g, i, ahead int) (reader pqfile.ColumnChunkReader, done func(), err error) {
 	columns := f.Schema().NumColumns()
 	if g < 0 || g >= len(f.rows) || i < 0 || i >= columns {
-		return nil, nil, f.errInColumn(fmt.Errorf("there is no column %d in row group %d", i, g), -1, "")
+		return nil, nil, f.placeErrorInColumn(fmt.Errorf("there is no column %d in row group %d", i, g), -1, "")
 	}
 	c := newColumn(f.Schema(), i)
 	if why := f.whyUndecodable(g, &c); why != "" {
-		return nil, nil, f.errInColumn(errors.New(why), g, c.desc.Path())
+		return nil, nil, f.placeErrorInColumn(errors.New(why), g, c.desc.Path())
 	}
 	buf := f.pool.Get().(*scratch)
 	p := newChunkWalker(f, g, &c, buf)

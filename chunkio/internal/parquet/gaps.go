@@ -79,7 +79,7 @@ func readFirstListWidth(f *File, g int, l *format.Leaf, c *column) (width, gaps 
 		maxEntries   = 1 << 16 // number of entries that are examined
 	)
 	group := &rowGroup{file: f, number: g}
-	err = group.withScratch(l, 0, f.rows[g], func(buf *scratch) error {
+	err = group.withDecodeBuffers(l, 0, f.rows[g], func(buf *scratch) error {
 		e := group.startEntryReader(c, buf)
 		e.end = e.pages.info.Values
 		e.pages.info.Uncompressed = min(e.pages.info.Uncompressed, maxPageBytes)
@@ -90,7 +90,7 @@ func readFirstListWidth(f *File, g int, l *format.Leaf, c *column) (width, gaps 
 				return err
 			}
 			n := min(e.left, batchValues)
-			reps, levels, err := e.readLevels(n)
+			reps, levels, err := e.readEntryLevels(n)
 			if err != nil {
 				return err
 			}
@@ -120,7 +120,7 @@ func readFirstListWidth(f *File, g int, l *format.Leaf, c *column) (width, gaps 
 	return width, gaps, footer.ReadErrorOrNil(err)
 }
 
-func (e *entryReader) readLevels(n int) (reps, levels []uint8, err error) {
+func (e *entryReader) readEntryLevels(n int) (reps, levels []uint8, err error) {
 	reps, levels = resizeBuffer(&e.buf.reps, n), resizeBuffer(&e.buf.levels, n)
 	if err := errors.Join(e.rep.readLevels(reps), e.def.readLevels(levels)); err != nil {
 		return nil, nil, err
@@ -156,7 +156,7 @@ func decodeGaps(ctx context.Context, g *rowGroup, e *entryReader, l int, from, t
 		if err := e.nextPage(ctx); err != nil {
 			return err
 		}
-		reps, levels, err := e.readLevels(min(e.left, batchValues))
+		reps, levels, err := e.readEntryLevels(min(e.left, batchValues))
 		if err != nil {
 			return err
 		}

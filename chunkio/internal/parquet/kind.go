@@ -59,7 +59,7 @@ func numericType(p *schema.PrimitiveNode) (k numberKind, scale int, typ, why str
 		}
 		return map[int8]numberKind{8: asUint8, 16: asUint16, 32: asUint32, 64: asUint64}[t.BitWidth()], 0, "u" + name, ""
 	case schema.NoLogicalType, nil:
-		return physicalNumericType(p.PhysicalType())
+		return numericTypeWithoutAnnotation(p.PhysicalType())
 	}
 	if known, ok := nonNumericTypes[p.LogicalType()]; ok {
 		return notNumber, 0, known.typ, known.why
@@ -67,7 +67,7 @@ func numericType(p *schema.PrimitiveNode) (k numberKind, scale int, typ, why str
 	return notNumber, 0, "unknown", "type unknown to this program"
 }
 
-func physicalNumericType(t parquet.Type) (numberKind, int, string, string) {
+func numericTypeWithoutAnnotation(t parquet.Type) (numberKind, int, string, string) {
 	switch t {
 	case parquet.Types.Boolean:
 		return asBool, 0, "bool", ""

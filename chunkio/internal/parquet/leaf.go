@@ -29,9 +29,9 @@ type column struct {
 	independentPages bool       // each page can be decoded without the previous page: see hasChainedPages
 }
 
-func newColumn(s *schema.Schema, i int) column {
-	d := s.Column(i)
-	c := column{index: i, desc: d, physical: d.PhysicalType(), def: uint8(d.MaxDefinitionLevel()), rep: uint8(d.MaxRepetitionLevel())}
+func newColumn(s *schema.Schema, physicalIndex int) column {
+	d := s.Column(physicalIndex)
+	c := column{index: physicalIndex, desc: d, physical: d.PhysicalType(), def: uint8(d.MaxDefinitionLevel()), rep: uint8(d.MaxRepetitionLevel())}
 	switch c.physical {
 	case parquet.Types.Int32, parquet.Types.Float:
 		c.size = 4
@@ -45,7 +45,7 @@ func newColumn(s *schema.Schema, i int) column {
 	return c
 }
 
-func (c *column) canDecode(e parquet.Encoding) bool {
+func (c *column) canDecodeEncoding(e parquet.Encoding) bool {
 	switch e {
 	case parquet.Encodings.Plain:
 		return true
@@ -60,7 +60,7 @@ func (c *column) canDecode(e parquet.Encoding) bool {
 	case parquet.Encodings.DeltaByteArray:
 		return c.physical == parquet.Types.ByteArray || c.physical == parquet.Types.FixedLenByteArray && c.size > 0
 	case byteStreamSplit:
-		return canSplitBytes(c)
+		return supportsByteStreamSplit(c)
 	}
 	return false
 }
@@ -70,7 +70,7 @@ func (c *column) canDecode(e parquet.Encoding) bool {
 func (c *column) undecodableEncoding(s footer.EncodingSet) string {
 	for left := s; left != 0; left &= left - 1 {
 		e := parquet.Encoding(bits.TrailingZeros64(uint64(left)))
-		if !c.canDecode(e) && e != parquet.Encodings.RLE && e != parquet.Encodings.BitPacked {
+		if !c.canDecodeEncoding(e) && e != parquet.Encodings.RLE && e != parquet.Encodings.BitPacked {
 			return encodingName(e)
 		}
 	}
@@ -114,24 +114,24 @@ func flattenSchema(foot *footer.Metadata) *flattener {
 	return f
 }
 
-func (f *flattener) visitNode(n schema.Node, name string) {
-	repeated := n.RepetitionType() == parquet.Repetitions.Repeated
-	p, primitive := n.(*schema.PrimitiveNode)
+func (f *flattener) visitNode(node schema.Node, name string) {
+	repeated := node.RepetitionType() == parquet.Repetitions.Repeated
+	p, primitive := node.(*schema.PrimitiveNode)
 	switch {
 	case primitive && repeated: // a repeated field without an enclosing LIST group
 		f.addListLeaf(p, name)
 	case primitive:
 		f.addScalarLeaf(p, name)
-	case f.strange[n] != nil:
-		f.leaveOutNode(n, name, f.strange[n].Typ, f.strange[n].Why)
+	case f.strange[node] != nil:
+		f.leaveOutNode(node, name, f.strange[node].Typ, f.strange[node].Why)
 	case repeated:
-		f.leaveOutNode(n, name, "list<struct>", "lists of structs")
-	case isMap(n):
-		f.visitMap(n, name)
-	case isList(n):
-		f.visitList(n.(*schema.GroupNode), name)
+		f.leaveOutNode(node, name, "list<struct>", "lists of structs")
+	case hasMapAnnotation(node):
+		f.visitMap(node, name)
+	case hasListAnnotation(node):
+		f.visitList(node.(*schema.GroupNode), name)
 	default:
-		g := n.(*schema.GroupNode)
+		g := node.(*schema.GroupNode)
 		path := f.path
 		for i := range g.NumFields() {
 			f.path = slices.Concat(path, []string{g.Field(i).Name()})
@@ -167,9 +167,9 @@ func (f *flattener) visitList(g *schema.GroupNode, name string) {
 			switch {
 			case f.strange[e] != nil:
 				f.leaveOutNode(g, name, "list<"+f.strange[e].Typ+">", "lists of "+f.strange[e].Typ)
-			case isMap(e):
+			case hasMapAnnotation(e):
 				f.leaveOutNode(g, name, "list<map>", "lists of maps")
-			case isList(e), e.RepetitionType() == parquet.Repetitions.Repeated:
+			case hasListAnnotation(e), e.RepetitionType() == parquet.Repetitions.Repeated:
 				f.leaveOutNode(g, name, "list<list>", "lists of lists")
 			default:
 				f.leaveOutNode(g, name, "list<struct>", "lists of structs")
@@ -202,7 +202,7 @@ func (f *flattener) visitMap(n schema.Node, name string) {
 			return
 		}
 		inner.addListLeaf(p, name)
-		types[i], reasons[i] = elementType(inner.leaves[i]), inner.leaves[i].Why
+		types[i], reasons[i] = elementTypeOfList(inner.leaves[i]), inner.leaves[i].Why
 	}
 	keys := types[0]
 	if l.TextKeys = keys == "string"; l.TextKeys {
@@ -216,7 +216,7 @@ func (f *flattener) visitMap(n schema.Node, name string) {
 	}
 }
 
-func elementType(l format.Leaf) string {
+func elementTypeOfList(l format.Leaf) string {
 	return strings.TrimSuffix(strings.TrimPrefix(l.Type, "list<"), ">")
 }
 
@@ -241,7 +241,7 @@ func (f *flattener) addScalarLeaf(p *schema.PrimitiveNode, name string) {
 		l.PerSecond = unitsPerSecond(t.TimeUnit())
 	}
 	l.MaybeNaN = c.kind == asHalf || c.kind == asFloat || c.kind == asDouble
-	f.addColumn(l, c)
+	f.addLeafWithColumn(l, c)
 }
 
 // addListLeaf adds a list of the primitive node e, which is itself repeated or is the only field of a repeated group.
@@ -250,7 +250,7 @@ func (f *flattener) addListLeaf(e *schema.PrimitiveNode, name string) {
 	l, c := &f.leaves[len(f.leaves)-1], &f.columns[len(f.columns)-1]
 	l.List, l.Width, l.Type = true, 0, "list<"+l.Type+">"
 	if l.Why != "" {
-		l.Why = "lists of " + elementType(*l)
+		l.Why = "lists of " + elementTypeOfList(*l)
 	}
 	l.NoClass = "a list"
 	c.elementLevel = c.def
@@ -259,20 +259,20 @@ func (f *flattener) addListLeaf(e *schema.PrimitiveNode, name string) {
 	}
 }
 
-func (f *flattener) leaveOutNode(n schema.Node, name, typ, why string) {
+func (f *flattener) leaveOutNode(n schema.Node, name, typ, reason string) {
 	first := f.nextColumn
 	f.nextColumn += countPrimitives(n)
 	if first < f.nextColumn {
-		f.appendLeaf(format.Leaf{Name: name, Type: typ, Why: why, NoClass: why, List: strings.HasPrefix(typ, "list"), Nulls: -1}, newColumn(f.schema, first))
+		f.appendLeafWithPath(format.Leaf{Name: name, Type: typ, Why: reason, NoClass: reason, List: strings.HasPrefix(typ, "list"), Nulls: -1}, newColumn(f.schema, first))
 	}
 }
 
-func (f *flattener) addColumn(l format.Leaf, c column) {
+func (f *flattener) addLeafWithColumn(l format.Leaf, c column) {
 	f.nextColumn++
-	f.appendLeaf(l, c)
+	f.appendLeafWithPath(l, c)
 }
 
-func (f *flattener) appendLeaf(l format.Leaf, c column) {
+func (f *flattener) appendLeafWithPath(l format.Leaf, c column) {
 	if len(f.path) > 1 {
 		l.Path = f.path
 	}
@@ -291,12 +291,12 @@ func countPrimitives(n schema.Node) int {
 	return count
 }
 
-func isList(n schema.Node) bool {
+func hasListAnnotation(n schema.Node) bool {
 	_, ok := n.LogicalType().(schema.ListLogicalType)
 	return ok
 }
 
-func isMap(n schema.Node) bool {
+func hasMapAnnotation(n schema.Node) bool {
 	_, ok := n.LogicalType().(schema.MapLogicalType)
 	return ok
 }

@@ -23,9 +23,9 @@ type hybridReader struct {
 	value  uint32 // value of a repeated run
 }
 
-func levelWidth(limit uint8) int { return bits.Len8(limit) }
+func bitsOfLevel(largestLevel uint8) int { return bits.Len8(largestLevel) }
 
-func (h *hybridReader) loadRun() error {
+func (h *hybridReader) loadNextRun() error {
 	if h.left > 0 {
 		return nil
 	}
@@ -94,21 +94,22 @@ func (h *hybridReader) nextPacked() uint32 {
 	return v
 }
 
-func (h *hybridReader) nextPackedBatch(n int) (word uint64, count int) {
+func (h *hybridReader) nextPackedWord(atMost int) (word uint64, count int) {
 	at := h.bit >> 3
 	if at+8 > len(h.packed) {
 		return uint64(h.nextPacked()), 1
 	}
 	word = binary.LittleEndian.Uint64(h.packed[at:]) >> (h.bit & 7)
-	count = min(n, maxBits/max(h.width, 1))
+	count = min(atMost, maxBits/max(h.width, 1))
 	h.bit += count * h.width
 	return word, count
 }
 
-// skip moves past n values. The time for this is proportional to the number of runs, not to the number of values.
+// skip moves past n values without returning them. The time for this is proportional to the number of runs, not to the
+// number of values.
 func (h *hybridReader) skip(n int) error {
 	for n > 0 {
-		if err := h.loadRun(); err != nil {
+		if err := h.loadNextRun(); err != nil {
 			return err
 		}
 		k := min(n, h.left)
@@ -122,7 +123,7 @@ func (h *hybridReader) skip(n int) error {
 // countEqual moves past n values and counts the occurrences of value. It returns an error for a value above limit.
 func (h *hybridReader) countEqual(n int, limit, value uint32) (found int, err error) {
 	for n > 0 {
-		if err := h.loadRun(); err != nil {
+		if err := h.loadNextRun(); err != nil {
 			return 0, err
 		}
 		k := min(n, h.left)
@@ -138,7 +139,7 @@ func (h *hybridReader) countEqual(n int, limit, value uint32) (found int, err er
 			continue
 		}
 		for k > 0 {
-			word, count := h.nextPackedBatch(k)
+			word, count := h.nextPackedWord(k)
 			k -= count
 			for range count {
 				v := uint32(word & (1<<h.width - 1))
@@ -157,7 +158,7 @@ func (h *hybridReader) countEqual(n int, limit, value uint32) (found int, err er
 
 func (h *hybridReader) readLevels(dst []uint8) error {
 	for len(dst) > 0 {
-		if err := h.loadRun(); err != nil {
+		if err := h.loadNextRun(); err != nil {
 			return err
 		}
 		k := min(len(dst), h.left)
@@ -168,7 +169,7 @@ func (h *hybridReader) readLevels(dst []uint8) error {
 			}
 		} else {
 			for packed := dst[:k]; len(packed) > 0; {
-				word, count := h.nextPackedBatch(len(packed))
+				word, count := h.nextPackedWord(len(packed))
 				for i := range packed[:count] {
 					packed[i] = uint8(word & (1<<h.width - 1))
 					word >>= h.width

@@ -61,7 +61,7 @@ func listPageMarks(p *pageWalker, rows bool) (marks []pageMark, err error) {
 	}
 }
 
-// restrictTo restricts p to the pages with the marks marks[first:last], after loading the dictionary.
+// restrictTo makes p visit only the pages that begin at marks[first:last], after it has loaded the dictionary.
 func (p *pageWalker) restrictTo(marks []pageMark, first, last int) error {
 	end := p.win.end
 	if last < len(marks) {
@@ -70,7 +70,7 @@ func (p *pageWalker) restrictTo(marks []pageMark, first, last int) error {
 	if first > 0 {
 		p.win.end = marks[0].at
 		for p.win.at < p.win.end { // the pages before the first data page
-			if err := p.readHeader(); err != nil {
+			if err := p.readPageHeader(); err != nil {
 				return err
 			}
 			if p.header.Kind != DictionaryPage {

@@ -21,13 +21,13 @@ func (p *page) checkSections(col *column, dictSize int) (err error) {
 	n := p.header.Values
 	p.rows, p.present = n, n
 	if col.rep > 0 {
-		h := hybridReader{rest: p.rep, width: levelWidth(col.rep)}
+		h := hybridReader{rest: p.rep, width: bitsOfLevel(col.rep)}
 		if p.rows, err = h.countEqual(n, uint32(col.rep), 0); err != nil {
 			return fmt.Errorf("repetition levels: %w", err)
 		}
 	}
 	if col.def > 0 {
-		h := hybridReader{rest: p.def, width: levelWidth(col.def)}
+		h := hybridReader{rest: p.def, width: bitsOfLevel(col.def)}
 		if p.present, err = h.countEqual(n, uint32(col.def), uint32(col.def)); err != nil {
 			return fmt.Errorf("definition levels: %w", err)
 		}
@@ -35,59 +35,59 @@ func (p *page) checkSections(col *column, dictSize int) (err error) {
 	if p.present == 0 {
 		return nil
 	}
-	if err = checkValues(col, p.header.Encoding, p.values, p.present, dictSize); err != nil {
+	if err = checkEncodedValues(col, p.header.Encoding, p.values, p.present, dictSize); err != nil {
 		return fmt.Errorf("values encoded %s: %w", encodingName(p.header.Encoding), err)
 	}
 	return nil
 }
 
-func checkDictionary(col *column, h PageHeader, b []byte) error {
-	if h.Encoding != parquet.Encodings.Plain && h.Encoding != parquet.Encodings.PlainDict {
-		return fmt.Errorf("dictionary is encoded %s, which cannot be decoded", encodingName(h.Encoding))
+func checkDictionary(col *column, header PageHeader, dictionaryPage []byte) error {
+	if header.Encoding != parquet.Encodings.Plain && header.Encoding != parquet.Encodings.PlainDict {
+		return fmt.Errorf("dictionary is encoded %s, which cannot be decoded", encodingName(header.Encoding))
 	}
-	if err := checkPlain(col, b, h.Values); err != nil {
+	if err := checkPlainValues(col, dictionaryPage, header.Values); err != nil {
 		return fmt.Errorf("dictionary: %w", err)
 	}
 	return nil
 }
 
-func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize int) error {
-	if !col.canDecode(encoding) {
+func checkEncodedValues(col *column, encoding parquet.Encoding, encoded []byte, count, dictSize int) error {
+	if !col.canDecodeEncoding(encoding) {
 		return errors.New("the encoding cannot be decoded")
 	}
 	switch encoding {
 	case parquet.Encodings.Plain:
-		return checkPlain(col, b, n)
+		return checkPlainValues(col, encoded, count)
 	case byteStreamSplit:
-		if len(b) != n*col.size { // in a longer section the distance between the bytes of a value would be ambiguous
-			return fmt.Errorf("%d values need %d bytes where there are %d", n, n*col.size, len(b))
+		if len(encoded) != count*col.size { // in a longer section the distance between the bytes of a value would be ambiguous
+			return fmt.Errorf("%d values need %d bytes where there are %d", count, count*col.size, len(encoded))
 		}
 		return nil
 	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
-		return checkIndices(b, n, dictSize)
+		return checkIndices(encoded, count, dictSize)
 	case parquet.Encodings.RLE:
-		if len(b) < 4 {
+		if len(encoded) < 4 {
 			return errRunsShort
 		}
-		size := binary.LittleEndian.Uint32(b)
-		if uint64(size) > uint64(len(b)-4) {
-			return fmt.Errorf("runs claim %d bytes where there are %d", size, len(b)-4)
+		size := binary.LittleEndian.Uint32(encoded)
+		if uint64(size) > uint64(len(encoded)-4) {
+			return fmt.Errorf("runs claim %d bytes where there are %d", size, len(encoded)-4)
 		}
-		h := hybridReader{rest: b[4 : 4+size], width: 1}
-		return h.skip(n)
+		h := hybridReader{rest: encoded[4 : 4+size], width: 1}
+		return h.skip(count)
 	case parquet.Encodings.DeltaBinaryPacked:
-		_, err := checkDelta(b, n)
+		_, err := checkDeltaIntegers(encoded, count)
 		return err
 	case parquet.Encodings.DeltaLengthByteArray:
-		_, err := checkDelta(b, n)
+		_, err := checkDeltaIntegers(encoded, count)
 		return err
 	case parquet.Encodings.DeltaByteArray:
-		if n > maxPrefixes {
-			return fmt.Errorf("page of %d values", n)
+		if count > maxPrefixes {
+			return fmt.Errorf("page of %d values", count)
 		}
-		used, err := checkDelta(b, n) // lengths of the shared prefixes
+		used, err := checkDeltaIntegers(encoded, count) // lengths of the shared prefixes
 		if err == nil {
-			_, err = checkDelta(b[used:], n) // lengths of the remaining bytes
+			_, err = checkDeltaIntegers(encoded[used:], count) // lengths of the remaining bytes
 		}
 		return err
 	}
@@ -98,16 +98,16 @@ func checkValues(col *column, encoding parquet.Encoding, b []byte, n, dictSize i
 // before it decodes the first, and their encoding may take no bytes.
 const maxPrefixes = 16 << 20
 
-func checkPlain(col *column, b []byte, n int) error {
-	need := n * col.size
+func checkPlainValues(col *column, encoded []byte, count int) error {
+	need := count * col.size
 	switch col.physical {
 	case parquet.Types.Boolean:
-		need = (n + 7) / 8
+		need = (count + 7) / 8
 	case parquet.Types.ByteArray:
-		need = 4 * n // each value has a length, which the library checks
+		need = 4 * count // each value has a length, which the library checks
 	}
-	if len(b) < need {
-		return fmt.Errorf("%d values need %d bytes where there are %d", n, need, len(b))
+	if len(encoded) < need {
+		return fmt.Errorf("%d values need %d bytes where there are %d", count, need, len(encoded))
 	}
 	return nil
 }
@@ -133,8 +133,9 @@ func checkIndices(b []byte, n, dictSize int) error {
 	return err
 }
 
-// checkDelta verifies that b starts with exactly n DELTA_BINARY_PACKED integers and returns their length in bytes.
-func checkDelta(b []byte, n int) (used int, err error) {
+// checkDeltaIntegers verifies that b starts with exactly n DELTA_BINARY_PACKED integers and returns their length in
+// bytes.
+func checkDeltaIntegers(b []byte, n int) (used int, err error) {
 	c := thrift.Reader{Bytes: b} // numbers are encoded as in Thrift
 	block, minis, total := c.ReadUvarint(), c.ReadUvarint(), c.ReadUvarint()
 	c.ReadUvarint() // first value

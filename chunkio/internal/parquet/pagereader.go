@@ -33,12 +33,12 @@ func (h *pageHolder) Reset(parquet.BufferedReader, int64, compress.Compression, 
 	h.err = errors.New("page reader cannot be reset")
 }
 
-func (h *pageHolder) wrapInBuffer(b []byte) *memory.Buffer {
+func (h *pageHolder) wrapInBuffer(pageBytes []byte) *memory.Buffer {
 	if h.buffer == nil {
 		h.buffer = memory.NewBufferBytes(nil)
 	}
 	h.release()
-	h.buffer.Reset(b)
+	h.buffer.Reset(pageBytes)
 	return h.buffer
 }
 
@@ -92,7 +92,7 @@ func (r *rawPageReader) Next() bool {
 	}
 	r.pagePending = false
 	if r.pages.page.hasZeroWidthIndices() {
-		r.pages.page.widenIndices()
+		r.pages.page.giveIndicesOneBit()
 	}
 	h, buffer := r.pages.page.header, memory.NewBufferBytes(r.pages.page.raw)
 	if h.Kind == dataPageV2 {
@@ -107,10 +107,10 @@ func (r *rawPageReader) Next() bool {
 // hasZeroWidthIndices reports whether the dictionary indices of a checked page have no bits, so that all are 0. The
 // library panics on packed indices without bits.
 func (p *page) hasZeroWidthIndices() bool {
-	return usesDictionary(p.header.Encoding) && p.present > 0 && p.values[0] == 0
+	return isDictionaryEncoding(p.header.Encoding) && p.present > 0 && p.values[0] == 0
 }
 
-func (p *page) widenIndices() {
+func (p *page) giveIndicesOneBit() {
 	front := p.raw[:len(p.raw)-len(p.values)]
 	p.raw = append(slices.Clone(front), 1)
 	p.raw = append(binary.AppendUvarint(p.raw, uint64(p.present)<<1), 0)

@@ -58,9 +58,9 @@ func (w *window) peek(n int) ([]byte, error) {
 	return w.unread[:n], nil
 }
 
-func (w *window) advance(n int64) {
-	w.unread = w.unread[min(n, int64(len(w.unread))):]
-	w.at += n
+func (w *window) advance(bytes int64) {
+	w.unread = w.unread[min(bytes, int64(len(w.unread))):]
+	w.at += bytes
 }
 
 // page is one decompressed data page, split into its sections.
@@ -96,18 +96,18 @@ type pageWalker struct {
 	page         page
 }
 
-func newPageWalker(in format.Input, info footer.ChunkInfo, col *column, buf *scratch) pageWalker {
-	p := pageWalker{info: info, col: col, buf: buf, dictSize: -1}
-	p.win = window{in: in, buf: &buf.compressed, at: info.At, end: info.At + info.Size, ahead: readAhead, reading: &buf.reading}
+func newPageWalker(in format.Input, info footer.ChunkInfo, col *column, buffers *scratch) pageWalker {
+	p := pageWalker{info: info, col: col, buf: buffers, dictSize: -1}
+	p.win = window{in: in, buf: &buffers.compressed, at: info.At, end: info.At + info.Size, ahead: readAhead, reading: &buffers.reading}
 	if info.Size <= maxWholeChunk {
 		p.win.ahead = int(info.Size)
 	}
-	p.win.unread = buf.stretch.chunkBytes(info)
+	p.win.unread = buffers.stretch.chunkBytes(info)
 	return p
 }
 
-func newChunkWalker(f *File, g int, col *column, buf *scratch) pageWalker {
-	p := newPageWalker(f.in, f.Chunk(g, col.index), col, buf)
+func newChunkWalker(f *File, groupIndex int, col *column, buffers *scratch) pageWalker {
+	p := newPageWalker(f.in, f.Chunk(groupIndex, col.index), col, buffers)
 	p.v2Compressed = f.footer.V2Compressed
 	return p
 }
@@ -120,7 +120,7 @@ const maxHeader = 16 << 20
 // returns false after the last value of the chunk. The caller then calls loadPage or skipPage.
 func (p *pageWalker) nextDataPage() (bool, error) {
 	for p.entriesBefore < p.info.Values {
-		if err := p.readHeader(); err != nil {
+		if err := p.readPageHeader(); err != nil {
 			return false, err
 		}
 		switch p.header.Kind {
@@ -143,7 +143,7 @@ func (p *pageWalker) nextDataPage() (bool, error) {
 // maxUncountedHeader is the greatest length of a dictionary page header that is missing from total_compressed_size.
 const maxUncountedHeader = 100
 
-func (p *pageWalker) readHeader() error {
+func (p *pageWalker) readPageHeader() error {
 	p.headerAt = p.win.at
 	if p.win.at == p.win.end {
 		return fmt.Errorf("column chunk ends after %d of %d values", p.entriesBefore, p.info.Values)

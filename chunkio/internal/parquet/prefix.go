@@ -74,7 +74,7 @@ type deltaReader struct {
 }
 
 func newDeltaReader(b []byte, n int) (d deltaReader, err error) {
-	if d.size, err = checkDelta(b, n); err != nil {
+	if d.size, err = checkDeltaIntegers(b, n); err != nil {
 		return d, err
 	}
 	d.c = thrift.Reader{Bytes: b}

@@ -8,7 +8,7 @@ import (
 // first bytes of all values, then their second bytes, and so on.
 const byteStreamSplit parquet.Encoding = 9
 
-func canSplitBytes(c *column) bool {
+func supportsByteStreamSplit(c *column) bool {
 	switch c.physical {
 	case parquet.Types.Float, parquet.Types.Double, parquet.Types.Int32, parquet.Types.Int64, parquet.Types.FixedLenByteArray:
 		return c.size > 0

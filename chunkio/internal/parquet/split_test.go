@@ -88,7 +88,7 @@ func TestByteStreamSplit(t *testing.T) {
 						parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(500), parquet.WithBatchSize(64))
 					f, err := Open(formattest.NewMemory(plain), 1<<20)
 					formattest.Must(t, err)
-					if !canSplitBytes(&f.columns[0]) {
+					if !supportsByteStreamSplit(&f.columns[0]) {
 						return
 					}
 					seen[f.columns[0].physical] = true
@@ -118,7 +118,7 @@ func TestByteStreamSplit(t *testing.T) {
 func TestByteStreamSplitLength(t *testing.T) {
 	col := &column{physical: parquet.Types.Float, size: 4}
 	for size, fits := range map[int]bool{40: true, 39: false, 41: false, 44: false, 0: false} {
-		if err := checkValues(col, byteStreamSplit, make([]byte, size), 10, -1); (err == nil) != fits {
+		if err := checkEncodedValues(col, byteStreamSplit, make([]byte, size), 10, -1); (err == nil) != fits {
 			t.Errorf("%d bytes for 10 values: %v", size, err)
 		}
 	}

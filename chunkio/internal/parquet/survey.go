@@ -17,7 +17,8 @@ import (
 
 // surveyChunk corrects the footer's description of a column chunk by its page headers in two cases: the footer lists no
 // encoding, or one that cannot be decoded (perhaps no page uses it); or the size of the chunk in memory is doubtful.
-// Then the planned memory is the sum of the sizes of the pages. readHeader limits each size by the bytes of the page.
+// Then the planned memory is the sum of the sizes of the pages. readPageHeader limits each size by the bytes of the
+// page.
 func surveyChunk(f *File, g, i int, doubt *sizeDoubt) error {
 	m, col := &f.footer.Groups[g].Chunks[i], newColumn(f.footer.Schema, i)
 	if m.Codec == compress.Codecs.Uncompressed {
@@ -66,7 +67,7 @@ func visitPageHeaders(f *File, g, i int, visit func(h PageHeader, bytes int64) (
 		p.win.ahead = int(info.Size)
 	}
 	for p.entriesBefore < info.Values {
-		if err := p.readHeader(); err != nil {
+		if err := p.readPageHeader(); err != nil {
 			return true, footer.ReadErrorOrNil(err)
 		}
 		if !visit(p.header, p.win.at-p.headerAt) {
@@ -77,7 +78,7 @@ func visitPageHeaders(f *File, g, i int, visit func(h PageHeader, bytes int64) (
 	return false, nil
 }
 
-// sizeDoubt decides whether the footer's sizes in memory can be trusted.
+// sizeDoubt decides whether to trust the sizes in memory that the footer claims for column chunks.
 type sizeDoubt struct {
 	sampled     bool // the first compressed chunk was checked
 	understates bool // the pages of this chunk have more bytes than the footer claims; this is likely for other chunks too
@@ -145,7 +146,7 @@ func firstPageHasOtherWidth(f *File, g int, l *format.Leaf, c *column, width int
 		return false, nil // every read is a request, which costs as much as reading the footer
 	}
 	group := &rowGroup{file: f, number: g}
-	err = group.withScratch(l, 0, f.rows[g], func(buf *scratch) error {
+	err = group.withDecodeBuffers(l, 0, f.rows[g], func(buf *scratch) error {
 		e := group.startEntryReader(c, buf)
 		e.width, e.end = width, e.pages.info.Values
 		e.pages.info.Uncompressed = min(e.pages.info.Uncompressed, maxPageBytes)

@@ -25,9 +25,9 @@ const textCopies = 4
 func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	lf, col := &g.file.leaves[l], g.file.columns[l]
 	if why := cmp.Or(lf.NoClass, g.file.whyUndecodable(g.number, &col)); why != "" {
-		return g.file.errInColumn(errors.New(why), g.number, lf.Name)
+		return g.file.placeErrorInColumn(errors.New(why), g.number, lf.Name)
 	}
-	return g.withScratch(lf, from, to, func(buf *scratch) error {
+	return g.withDecodeBuffers(lf, from, to, func(buf *scratch) error {
 		t := new(text.List)
 		encodings := g.file.footer.Groups[g.number].Chunks[col.index].Encodings // 0 if the footer lists none
 		col.texts, col.independentPages = t, encodings != 0 && !encodings.Has(parquet.Encodings.DeltaByteArray)
@@ -56,10 +56,10 @@ func (g *rowGroup) DecodeTexts(ctx context.Context, l int, from, to int64, emit 
 	})
 }
 
-func whyNoClass(p *schema.PrimitiveNode, why string) string {
+func whyNoClass(p *schema.PrimitiveNode, whyNoFeature string) string {
 	switch p.LogicalType().(type) {
 	case schema.IntervalLogicalType, schema.NullLogicalType, schema.UnknownLogicalType, *schema.DecimalLogicalType:
-		return why // for decimals: the scale is not supported
+		return whyNoFeature // for decimals: the scale is not supported
 	}
 	return ""
 }
@@ -70,29 +70,29 @@ func newTextReader(reader pqfile.ColumnChunkReader, col *column, buf *scratch) f
 	t := col.texts
 	switch r := reader.(type) {
 	case *pqfile.BooleanColumnChunkReader:
-		return newFloatReader(r, &buf.bools, newTextConverter(t, strconv.AppendBool))
+		return newConvertingReader(r, &buf.bools, newTextAppender(t, strconv.AppendBool))
 	case *pqfile.Int32ColumnChunkReader:
-		write := intFormatter(col)
-		return newFloatReader(r, &buf.int32s, newTextConverter(t, func(b []byte, x int32) []byte { return write(b, int64(x)) }))
+		write := integerFormatter(col)
+		return newConvertingReader(r, &buf.int32s, newTextAppender(t, func(b []byte, x int32) []byte { return write(b, int64(x)) }))
 	case *pqfile.Int64ColumnChunkReader:
-		return newFloatReader(r, &buf.int64s, newTextConverter(t, intFormatter(col)))
+		return newConvertingReader(r, &buf.int64s, newTextAppender(t, integerFormatter(col)))
 	case *pqfile.Int96ColumnChunkReader:
-		return newFloatReader(r, &buf.int96s, newTextConverter(t, appendInt96Text))
+		return newConvertingReader(r, &buf.int96s, newTextAppender(t, appendInt96Text))
 	case *pqfile.Float32ColumnChunkReader:
-		return newFloatReader(r, &buf.f32s, newTextConverter(t, func(b []byte, x float32) []byte { return text.AppendFloat(b, float64(x), 32) }))
+		return newConvertingReader(r, &buf.f32s, newTextAppender(t, func(b []byte, x float32) []byte { return text.AppendFloat(b, float64(x), 32) }))
 	case *pqfile.Float64ColumnChunkReader:
-		return newFloatReader(r, &buf.f64s, newTextConverter(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
+		return newConvertingReader(r, &buf.f64s, newTextAppender(t, func(b []byte, x float64) []byte { return text.AppendFloat(b, x, 64) }))
 	case *pqfile.FixedLenByteArrayColumnChunkReader:
 		write := bytesFormatter(col)
-		return newFloatReader(r, &buf.fixedBytes, newTextConverter(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
+		return newConvertingReader(r, &buf.fixedBytes, newTextAppender(t, func(b []byte, x parquet.FixedLenByteArray) []byte { return write(b, x) }))
 	case *pqfile.ByteArrayColumnChunkReader:
 		write := bytesFormatter(col)
-		return newFloatReader(r, &buf.bytes, newTextConverter(t, func(b []byte, x parquet.ByteArray) []byte { return write(b, x) }))
+		return newConvertingReader(r, &buf.bytes, newTextAppender(t, func(b []byte, x parquet.ByteArray) []byte { return write(b, x) }))
 	}
 	return nil
 }
 
-func newTextConverter[T any](t *text.List, write func([]byte, T) []byte) func([]float64, []T) error {
+func newTextAppender[T any](t *text.List, write func([]byte, T) []byte) func([]float64, []T) error {
 	return func(dst []float64, src []T) error {
 		for i, x := range src {
 			t.Text = write(t.Text, x)
@@ -102,7 +102,7 @@ func newTextConverter[T any](t *text.List, write func([]byte, T) []byte) func([]
 	}
 }
 
-func intFormatter(col *column) func([]byte, int64) []byte {
+func integerFormatter(col *column) func([]byte, int64) []byte {
 	switch t := col.desc.LogicalType().(type) {
 	case schema.DateLogicalType:
 		return text.AppendDate

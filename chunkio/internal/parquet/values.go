@@ -59,8 +59,8 @@ func scratchBytes(c footer.ChunkInfo, col *column) int64 {
 	return c.Size + copies*c.Uncompressed + 1<<20
 }
 
-func resizeBuffer[T any](buf *[]T, n int) []T {
-	*buf = format.Resize(*buf, n)
+func resizeBuffer[T any](buf *[]T, length int) []T {
+	*buf = format.Resize(*buf, length)
 	return *buf
 }
 
@@ -88,7 +88,7 @@ func (v *valueDecoder) startPage(p *page, skip int) error {
 		}
 		t.Fixed = len(t.Ends)
 	}
-	v.usesIndices = usesDictionary(p.header.Encoding)
+	v.usesIndices = isDictionaryEncoding(p.header.Encoding)
 	switch {
 	case !v.usesIndices:
 		b, count, rest := skipValues(v.col, p.header.Encoding, p.values, p.present, skip)
@@ -106,10 +106,10 @@ func (v *valueDecoder) startPage(p *page, skip int) error {
 	return v.dict.startPage(p.values, skip)
 }
 
-func (v *valueDecoder) setEncodedValues(b []byte, count int, e parquet.Encoding) (err error) {
-	v.isPlain = e == parquet.Encodings.Plain && hasPlainNumbers(v.col)
+func (v *valueDecoder) setEncodedValues(encoded []byte, count int, encoding parquet.Encoding) (err error) {
+	v.isPlain = encoding == parquet.Encodings.Plain && isDecodedFromPlainNumbers(v.col)
 	if v.isPlain {
-		v.numbers = b
+		v.numbers = encoded
 		return nil
 	}
 	if v.library == nil {
@@ -117,7 +117,7 @@ func (v *valueDecoder) setEncodedValues(b []byte, count int, e parquet.Encoding)
 			return err
 		}
 	}
-	v.libraryPages.values, v.libraryPages.count, v.libraryPages.encoding = b, count, e
+	v.libraryPages.values, v.libraryPages.count, v.libraryPages.encoding = encoded, count, encoding
 	return nil
 }
 
@@ -155,16 +155,16 @@ func (v *valueDecoder) decodeValues(dst []float64) error {
 	return nil
 }
 
-func (v *valueDecoder) discardValues(n int) error {
-	for n > 0 {
-		dst := resizeBuffer(&v.buf.floats, min(n, batchValues))
+func (v *valueDecoder) discardValues(count int) error {
+	for count > 0 {
+		dst := resizeBuffer(&v.buf.floats, min(count, batchValues))
 		if err := v.decodeValues(dst); err != nil {
 			return err
 		}
 		if t := v.col.texts; t != nil {
 			t.Truncate(len(t.Ends) - len(dst))
 		}
-		n -= len(dst)
+		count -= len(dst)
 	}
 	return nil
 }
@@ -179,15 +179,15 @@ func newLibraryDecoder(col *column, from *valuePageReader, buf *scratch) (read f
 	} else if col.kind != notNumber {
 		switch r := reader.(type) {
 		case *pqfile.BooleanColumnChunkReader:
-			read = newFloatReader(r, &buf.bools, convertBools)
+			read = newConvertingReader(r, &buf.bools, convertBools)
 		case *pqfile.Int32ColumnChunkReader:
-			read = newFloatReader(r, &buf.int32s, int32Converter(col))
+			read = newConvertingReader(r, &buf.int32s, newInt32Converter(col))
 		case *pqfile.Int64ColumnChunkReader:
-			read = newFloatReader(r, &buf.int64s, int64Converter(col))
+			read = newConvertingReader(r, &buf.int64s, newInt64Converter(col))
 		case *pqfile.FixedLenByteArrayColumnChunkReader:
-			read = newFloatReader(r, &buf.fixedBytes, fixedBytesConverter(col))
+			read = newConvertingReader(r, &buf.fixedBytes, newFixedBytesConverter(col))
 		case *pqfile.ByteArrayColumnChunkReader:
-			read = newFloatReader(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
+			read = newConvertingReader(r, &buf.bytes, func(dst []float64, src []parquet.ByteArray) error {
 				return convertDecimals(dst, src, col.scale)
 			})
 		}
@@ -216,7 +216,7 @@ func skipValues(col *column, e parquet.Encoding, b []byte, count, skip int) (_ [
 	return b, count, skip
 }
 
-func readBatch[T any](r TypedReader[T], dst []T) error {
+func readFullBatch[T any](r TypedReader[T], dst []T) error {
 	_, n, err := r.ReadBatch(int64(len(dst)), dst, nil, nil)
 	if err == nil {
 		err = r.Err()
@@ -227,12 +227,12 @@ func readBatch[T any](r TypedReader[T], dst []T) error {
 	return err
 }
 
-func newFloatReader[T any](r TypedReader[T], buf *[]T, convert func(dst []float64, src []T) error) func([]float64) error {
+func newConvertingReader[T any](r TypedReader[T], buf *[]T, convert func(dst []float64, src []T) error) func([]float64) error {
 	batch := resizeBuffer(buf, batchValues)
 	return func(dst []float64) error {
 		for len(dst) > 0 {
 			n := min(len(dst), len(batch))
-			if err := readBatch(r, batch[:n]); err != nil {
+			if err := readFullBatch(r, batch[:n]); err != nil {
 				return err
 			}
 			if err := convert(dst[:n], batch[:n]); err != nil {

@@ -40,8 +40,8 @@ type openedGroup struct {
 	filter   groupFilter // the undecided part of Options.Where
 }
 
-func (g *openedGroup) release() {
-	g.ref.release()
+func (g *openedGroup) releaseGroup() {
+	g.ref.dropReference()
 	g.ref = nil
 }
 
@@ -77,7 +77,7 @@ func (a *groupOpener) nextGroup(ctx context.Context) (*openedGroup, error) {
 
 // mustOpen reports whether a row group must be opened, because it has values to decode and a row in the sample.
 func (a *groupOpener) mustOpen(g rowGroup) bool {
-	if excludesGroup(a.table, g) || a.groupInKeep(g) != nil || !mustFilterGroup(a.table, g) && !a.table.Features.NeedsDecoding() {
+	if conditionExcludesGroup(a.table, g) || a.groupInKeep(g) != nil || !mustEvaluateCondition(a.table, g) && !a.table.Features.NeedsDecoding() {
 		return false
 	}
 	if a.sample.KeepsAllRows() {
@@ -133,13 +133,13 @@ func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) 
 		a.file = a.openFileAhead(ctx, g.rowGroup.fileIndex)
 	}
 	f := a.file
-	f.ref.retain()
+	f.ref.addReference()
 	g.ready = make(chan struct{})
 	release := func() {}
 	g.ref = newRefCount(func() {
 		<-g.ready
 		release()
-		f.ref.release()
+		f.ref.dropReference()
 	})
 	a.runAhead(func() {
 		defer close(g.ready)
@@ -154,7 +154,7 @@ func (a *groupOpener) beginOpen(ctx context.Context, g *openedGroup, wait bool) 
 					leaves = append(leaves, here)
 				}
 			}
-			if mustFilterGroup(a.table, g.rowGroup) {
+			if mustEvaluateCondition(a.table, g.rowGroup) {
 				for _, c := range g.filter.columns {
 					leaves = append(leaves, c.leaf)
 				}
@@ -194,13 +194,13 @@ func (a *groupOpener) runAhead(do func()) {
 
 func (f *openedFile) releaseFile() {
 	if f != nil {
-		f.ref.release()
+		f.ref.dropReference()
 	}
 }
 
-func (a *groupOpener) releaseQueue() {
+func (a *groupOpener) releaseQueuedGroups() {
 	for _, g := range a.queue {
-		g.release()
+		g.releaseGroup()
 	}
 	a.file.releaseFile()
 }

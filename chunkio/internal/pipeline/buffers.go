@@ -29,7 +29,7 @@ func (b *spanPool) keepSpan(s *span) {
 	if s == nil {
 		return
 	}
-	s.release()
+	s.releaseGroupOfSpan()
 	poisonSpan(s)
 	s.pass = nil
 	b.mutex.Lock()

@@ -32,7 +32,7 @@ func (t *Table) Categories(ctx context.Context, columns []string, limit int) ([]
 	if t.Pipe != nil {
 		return nil, stream.Usagef("{categorical} reads the columns of text first, and a stream can be read only once; save it to a file first")
 	}
-	leaves, err := findCategoryLeaves(t, columns)
+	leaves, err := leavesForCategories(t, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (t *Table) Categories(ctx context.Context, columns []string, limit int) ([]
 	return found, nil
 }
 
-func findCategoryLeaves(t *Table, columns []string) (leaves []int, err error) {
+func leavesForCategories(t *Table, columns []string) (leaves []int, err error) {
 	var names []string
 	for i, l := range t.Catalog.Leaves {
 		names = append(names, l.Name)
@@ -97,9 +97,9 @@ type categoryCount struct {
 
 var errTooManyCategories = errors.New("too many categories")
 
-func countFileCategories(ctx context.Context, t *Table, i, workers int, counts []*categoryCount) error {
-	f := &t.Catalog.Files[i]
-	opened, in, err := t.Catalog.ReopenFile(ctx, i, t.Options.Memory, t.Options.Meter)
+func countFileCategories(ctx context.Context, t *Table, fileIndex, workers int, counts []*categoryCount) error {
+	f := &t.Catalog.Files[fileIndex]
+	opened, in, err := t.Catalog.ReopenFile(ctx, fileIndex, t.Options.Memory, t.Options.Meter)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func countFileCategories(ctx context.Context, t *Table, i, workers int, counts [
 		for k, c := range alive {
 			work.Go(func() error {
 				err := c.countGroupValues(within, group, leaves[k], rows)
-				return format.PlaceError(t.Catalog.FileName(i), g, t.Catalog.Leaves[c.leaf].Name, err)
+				return format.PlaceError(t.Catalog.FileName(fileIndex), g, t.Catalog.Leaves[c.leaf].Name, err)
 			})
 		}
 		err = work.Wait()
@@ -153,7 +153,7 @@ func (c *categoryCount) countGroupValues(ctx context.Context, group format.Group
 			if id < 0 {
 				continue
 			}
-			if _, err := memo.lookUp(values, id); err != nil {
+			if _, err := memo.resultForEntry(values, id); err != nil {
 				return err
 			}
 		}
@@ -178,8 +178,8 @@ func (c *categoryCount) whyNoCategory(size int) string {
 	return ""
 }
 
-func (c *categoryCount) toCategory(l format.Leaf) settings.Category {
-	found := settings.Category{Column: l.Name, Why: c.why}
+func (c *categoryCount) toCategory(leaf format.Leaf) settings.Category {
+	found := settings.Category{Column: leaf.Name, Why: c.why}
 	for value := range c.seen {
 		found.Values = append(found.Values, value)
 	}
@@ -189,7 +189,7 @@ func (c *categoryCount) toCategory(l format.Leaf) settings.Category {
 	return found
 }
 
-func decodeCategories(ctx context.Context, s *span, r *schema.ColumnRead, dst [][]float64) error {
+func decodeCategoryFeatures(ctx context.Context, s *span, r *schema.ColumnRead, dst [][]float64) error {
 	for _, x := range dst {
 		clear(x)
 	}
@@ -203,7 +203,7 @@ func decodeCategories(ctx context.Context, s *span, r *schema.ColumnRead, dst []
 		if id < 0 {
 			return nil
 		}
-		k, err := memo.lookUp(values, id)
+		k, err := memo.resultForEntry(values, id)
 		if k >= 0 && dst[k] != nil {
 			dst[k][row] = 1
 		}

@@ -9,13 +9,13 @@ import (
 
 const noClassRemedy = "name a column that holds classes: {label}"
 
-// classMemory returns an upper bound on the memory for the distinct values of a label. rows is the number of rows, or
-// -1 if it is unknown. The bound covers the texts of the values, and their entries in two maps and two lists.
-func classMemory(rows int64) int64 {
-	if rows < 0 || rows > format.MaxClasses {
-		rows = format.MaxClasses
+// bytesOfClasses returns an upper bound on the memory for the distinct values of a label. rowCount is -1 if it is
+// unknown. The bound covers the texts of the values, and their entries in two maps and two lists.
+func bytesOfClasses(rowCount int64) int64 {
+	if rowCount < 0 || rowCount > format.MaxClasses {
+		rowCount = format.MaxClasses
 	}
-	return 192 * rows
+	return 192 * rowCount
 }
 
 // classTable numbers the classes of a Dataset in the order in which its passes first deliver them. The zero value is
@@ -25,20 +25,20 @@ type classTable struct {
 	distinctValues
 }
 
-func (t *classTable) numberClass(name string) (int32, error) {
+func (t *classTable) numberOfClass(name string) (int32, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	return t.internValue([]byte(name))
+	return t.numberOfValue([]byte(name))
 }
 
-// distinctValues numbers distinct values from 0, in the order of their first appearance.
+// distinctValues gives each distinct text a number, from 0 on, in the order of their first appearance.
 type distinctValues struct {
 	index map[string]int32
 	names []string
 	bytes int // total length of names
 }
 
-func (d *distinctValues) internValue(value []byte) (int32, error) {
+func (d *distinctValues) numberOfValue(value []byte) (int32, error) {
 	if i, ok := d.index[string(value)]; ok { // this conversion allocates no string
 		return i, nil
 	}

@@ -16,7 +16,8 @@ const codesBytes = maxMemo * (1 + 8)
 // textCode returns the code of a label's text: its hash, a whole number below 2⁵³, which a float64 represents exactly.
 func textCode(value []byte) float64 { return float64(xxhash.Sum64(value) >> 11) }
 
-// codeTargets sets the span's targets to the codes of the label's texts. Each text of a dictionary is hashed once.
+// codeTargets sets the target of each row of the span to the code (see textCode) of its label's text. Each text of a
+// dictionary is hashed once.
 func codeTargets(ctx context.Context, s *span) error {
 	r := s.table.Features.Target
 	switch {
@@ -35,7 +36,7 @@ func codeTargets(ctx context.Context, s *span) error {
 		memo := textMemo[float64]{limit: maxMemo, compute: func(value []byte) (float64, error) { return textCode(value), nil }}
 		err := s.decodeTexts(ctx, r.Leaf, func(row int, id int32, values *text.List) (err error) {
 			if s.target[row] = format.Null; id >= 0 {
-				s.target[row], err = memo.lookUp(values, id)
+				s.target[row], err = memo.resultForEntry(values, id)
 			}
 			return err
 		})

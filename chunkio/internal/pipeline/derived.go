@@ -21,7 +21,7 @@ func decodeDerived(ctx context.Context, s *span, reads []schema.ColumnRead, leav
 		switch r := &reads[i]; {
 		case r.Derivation == nil || s.leafInFile(r.Leaf) < 0:
 		case r.Derivation.Categories != nil:
-			leaves[i].Err = decodeCategories(ctx, s, r, leaves[i].Dst)
+			leaves[i].Err = decodeCategoryFeatures(ctx, s, r, leaves[i].Dst)
 		default:
 			leaves[i].Err = decodeTimes(ctx, s, r, leaves[i].Dst)
 		}
@@ -47,7 +47,7 @@ func decodeTimes(ctx context.Context, s *span, r *schema.ColumnRead, dst [][]flo
 	return s.decodeTexts(ctx, r.Leaf, func(row int, id int32, values *text.List) (err error) {
 		features := nulls
 		if id >= 0 && !isBitSet(s.skip, row) {
-			if features, err = memo.lookUp(values, id); err != nil {
+			if features, err = memo.resultForEntry(values, id); err != nil {
 				return s.errAtRow(row, l.Name, "", err)
 			}
 		}
@@ -85,18 +85,18 @@ func isDateOrTime(value []byte) bool {
 
 const daySeconds = 86400
 
-func featuresOfTime(circles []string, typ string, at text.Instant) (to timeFeatures) {
-	seconds := float64(at.Second) + float64(at.Nano)/1e9
-	if to[0] = seconds; typ == "date" {
+func featuresOfTime(circles []string, timeType string, instant text.Instant) (to timeFeatures) {
+	seconds := float64(instant.Second) + float64(instant.Nano)/1e9
+	if to[0] = seconds; timeType == "date" {
 		to[0] = seconds / daySeconds
 	}
-	clock := time.Unix(at.Second, 0).UTC()
+	clock := time.Unix(instant.Second, 0).UTC()
 	for k, circle := range circles {
 		var position float64 // in its day, week or year, in [0, 1)
 		switch circle {
 		case schema.InDay:
 			second := clock.Hour()*3600 + clock.Minute()*60 + clock.Second()
-			position = (float64(second) + float64(at.Nano)/1e9) / daySeconds
+			position = (float64(second) + float64(instant.Nano)/1e9) / daySeconds
 		case schema.InWeek:
 			position = float64((int(clock.Weekday())+6)%7) / 7
 		case schema.InYear:

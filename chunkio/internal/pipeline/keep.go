@@ -56,11 +56,11 @@ type columnPlaces struct {
 	target    []int
 }
 
-func (k *columnPlaces) placesOfRead(index int) []int {
+func (k *columnPlaces) keptIndicesOfRead(readIndex int) []int {
 	if !k.hasJoined {
 		return nil
 	}
-	return k.reads[index]
+	return k.reads[readIndex]
 }
 
 // groupInKeep returns the kept columns of a row group if the pass can use them, or nil.

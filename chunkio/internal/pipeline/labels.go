@@ -25,12 +25,12 @@ type labelValues struct {
 func applyLabels(ctx context.Context, s *span, k *labelValues) error {
 	r, name := s.table.Features.Label, s.table.Options.Label
 	s.class = format.Resize(s.class, s.rows)
-	if allBitsSet(s.skip, s.rows) {
+	if areFirstBitsSet(s.skip, s.rows) {
 		return nil
 	}
 	defer func() { s.names = k.names[:len(k.names):len(k.names)] }()
 	if r.Leaf < 0 {
-		return setLabelsFromKey(s, k, r.Part)
+		return setLabelsFromPartitionKey(s, k, r.Part)
 	}
 	fillSlice(s.class, -1)
 	if s.leafInFile(r.Leaf) < 0 { // the file lacks the label
@@ -41,13 +41,13 @@ func applyLabels(ctx context.Context, s *span, k *labelValues) error {
 		if isFloat && string(value) == "NaN" { // a missing label; this conversion allocates no string
 			return -1, nil
 		}
-		return k.internValue(value)
+		return k.numberOfValue(value)
 	}}
 	err := s.decodeTexts(ctx, r.Leaf, func(row int, id int32, values *text.List) (err error) {
 		if id < 0 || isBitSet(s.skip, row) {
 			return nil
 		}
-		if s.class[row], err = k.memo.lookUp(values, id); err != nil {
+		if s.class[row], err = k.memo.resultForEntry(values, id); err != nil {
 			return s.errAtRow(row, name, noClassRemedy, err)
 		}
 		return nil
@@ -58,15 +58,15 @@ func applyLabels(ctx context.Context, s *span, k *labelValues) error {
 	return nil
 }
 
-func setLabelsFromKey(s *span, k *labelValues, part int) error {
-	text, err := s.table.Catalog.PartitionText(s.rowGroup.fileIndex, part)
+func setLabelsFromPartitionKey(s *span, known *labelValues, keyIndex int) error {
+	text, err := s.table.Catalog.PartitionText(s.rowGroup.fileIndex, keyIndex)
 	if err != nil {
 		return err
 	}
 	n := int32(-1)
 	if text != listing.HiveNull {
-		if n, err = k.internValue([]byte(text)); err != nil {
-			return s.errAtRow(0, s.table.Catalog.Parts[part].Key, noClassRemedy, err)
+		if n, err = known.numberOfValue([]byte(text)); err != nil {
+			return s.errAtRow(0, s.table.Catalog.Parts[keyIndex].Key, noClassRemedy, err)
 		}
 	}
 	fillSlice(s.class, n)
@@ -89,7 +89,7 @@ func (p *pass) numberClasses(s *span) error {
 				continue
 			}
 			if p.classCodes[n] == 0 {
-				class, err := p.table.classes.numberClass(s.names[n])
+				class, err := p.table.classes.numberOfClass(s.names[n])
 				if err != nil { // too many classes, found by passes over several ranges
 					e := stream.Dataf(s.rowGroup.path, "%w", err)
 					e.Column, e.Remedy = p.table.Options.Label, stream.Textf(noClassRemedy)

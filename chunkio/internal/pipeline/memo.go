@@ -6,7 +6,7 @@ import "github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 // planned.
 const maxMemo = 1 << 14
 
-// textMemo computes results from texts, once for each of the first limit entries of a dictionary.
+// textMemo computes a result from each text, and remembers the results for the first limit entries of a dictionary.
 type textMemo[T any] struct {
 	compute func(value []byte) (T, error)
 	limit   int
@@ -14,7 +14,7 @@ type textMemo[T any] struct {
 	results []T    // by entry, if known
 }
 
-func (m *textMemo[T]) lookUp(values *text.List, id int32) (T, error) {
+func (m *textMemo[T]) resultForEntry(values *text.List, id int32) (T, error) {
 	i := int(id)
 	if i < len(m.known) && m.known[i] {
 		return m.results[i], nil

@@ -95,7 +95,7 @@ func runPass(ctx context.Context, t *Table, r stream.Range, deliver func(*stream
 	}
 	p.height.Store(l.rows)
 	if t.Sparse != nil {
-		p.height.Store(int64(blockRows(t)))
+		p.height.Store(int64(rowsPerBlock(t)))
 	}
 	for _, s := range t.buffers.takeSpans(l.buffers) {
 		s.pass = p
@@ -153,17 +153,17 @@ func (p *pass) consumeSpans(ctx context.Context, deliver func(*stream.Chunk) boo
 		case <-s.done:
 		case <-ctx.Done():
 		}
-		if more, err := p.deliverSpan(ctx, s, deliver); !more || err != nil {
+		if more, err := p.deliverBlocksOfSpan(ctx, s, deliver); !more || err != nil {
 			return s, err
 		}
-		s.release()
+		s.releaseGroupOfSpan()
 		poisonSpan(s)
 		p.free <- s
 	}
 	return nil, ctx.Err()
 }
 
-func (p *pass) deliverSpan(ctx context.Context, s *span, deliver func(*stream.Chunk) bool) (wantsMore bool, err error) {
+func (p *pass) deliverBlocksOfSpan(ctx context.Context, s *span, deliver func(*stream.Chunk) bool) (wantsMore bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -174,7 +174,7 @@ func (p *pass) deliverSpan(ctx context.Context, s *span, deliver func(*stream.Ch
 		return false, err
 	}
 	for b := range s.blockCount() {
-		if !deliver(s.lendChunk(b)) {
+		if !deliver(s.chunkOfBlock(b)) {
 			return false, nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -193,7 +193,7 @@ func (p *pass) decodeTasks(ctx context.Context) {
 			start := time.Now()
 			t.span.decodeTask(ctx, t, v)
 			settling := time.Now()
-			t.span.taskDone()
+			t.span.countDoneTask()
 			p.table.Options.Meter.Busy.Add(stream.PartConvert, time.Since(settling))
 			p.table.Options.Meter.Decode.Add(int64(time.Since(start)))
 		}

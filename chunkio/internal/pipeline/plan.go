@@ -30,7 +30,7 @@ const (
 	mostAhead = 8
 )
 
-// memoryPlan is the use of memory by a pass. Results never depend on it.
+// memoryPlan divides the memory of a pass. Results never depend on it.
 type memoryPlan struct {
 	workers    int   // columns decoded at once
 	buffers    int   // spans in memory: decoded, waiting or being consumed
@@ -55,11 +55,11 @@ type PassNeeds struct {
 	FetchSize            int64 // the most bytes that are fetched from a store for one row group
 }
 
-func readsTexts(t *Table) bool {
+func decodesAnyTexts(t *Table) bool {
 	return t.Pipe != nil && (t.Features.Label != nil || slices.ContainsFunc(t.Features.Reads, func(r schema.ColumnRead) bool { return r.Derivation != nil }))
 }
 
-func blockRows(t *Table) int {
+func rowsPerBlock(t *Table) int {
 	if t.Sparse != nil {
 		return stream.SparseBlockRows(len(t.Features.Columns))
 	}
@@ -70,7 +70,7 @@ func blockRows(t *Table) int {
 func MemoryNeeds(t *Table, memory int64) PassNeeds {
 	cols := int64(len(t.Features.Columns))
 	n := PassNeeds{
-		height:     int64(blockRows(t)),
+		height:     int64(rowsPerBlock(t)),
 		tallest:    t.Catalog.MaxGroup,
 		openBytes:  t.Catalog.OpenBytes,
 		baseBytes:  t.Catalog.MemoryBytes() + schema.FeatureBytes*int64(schema.CountEntries(t.Catalog, t.Options, t.Sparse)),
@@ -117,12 +117,12 @@ func MemoryNeeds(t *Table, memory int64) PassNeeds {
 			rows = min(rows, t.Options.Sample)
 		}
 		n.rowBytes += 4
-		n.baseBytes += classMemory(rows)
+		n.baseBytes += bytesOfClasses(rows)
 		if r.Leaf >= 0 { // the scheduler also decodes the label, while the workers decode features
 			n.baseBytes += t.Catalog.Leaves[r.Leaf].TextScratch
 		}
 	}
-	if readsTexts(t) { // the dictionaries of a stream are in memory twice: as received and as text
+	if decodesAnyTexts(t) { // the dictionaries of a stream are in memory twice: as received and as text
 		n.baseBytes += batchMemory(memory) / 2
 	}
 	addMemoryNeeds(t.Catalog.Filter, &n, t.Catalog)
@@ -175,10 +175,10 @@ func (l memoryPlan) countOpenGroups() int {
 // footer is read meanwhile, and more files if row groups are opened ahead.
 func (l memoryPlan) countOpenFiles() int { return 2 + l.ahead }
 
-func (n PassNeeds) totalBytes(l memoryPlan) int64 {
-	blocks := (l.rows + n.height - 1) / n.height
-	files := int64(min(l.countOpenGroups(), l.countOpenFiles(), n.files))
-	return n.baseBytes + files*n.openBytes + int64(l.workers)*n.scratch + n.fetchBytes(l) + int64(l.buffers)*(l.rows*n.rowBytes+blocks*n.blockBytes)
+func (n PassNeeds) bytesOfPass(chosen memoryPlan) int64 {
+	blocks := (chosen.rows + n.height - 1) / n.height
+	files := int64(min(chosen.countOpenGroups(), chosen.countOpenFiles(), n.files))
+	return n.baseBytes + files*n.openBytes + int64(chosen.workers)*n.scratch + n.fetchBytes(chosen) + int64(chosen.buffers)*(chosen.rows*n.rowBytes+blocks*n.blockBytes)
 }
 
 // choosePlan fits a pass into memory bytes, of which fetching ahead may use half. If memory is short, it first reduces
@@ -190,14 +190,14 @@ func (n PassNeeds) choosePlan(memory int64, threads int) (memoryPlan, error) {
 	for _, way := range n.fetchPlans() {
 		l = way
 		l.workers, l.buffers, l.rows = threads, 2, least
-		if n.fetchBytes(l) <= memory/2 && n.totalBytes(l) <= memory {
+		if n.fetchBytes(l) <= memory/2 && n.bytesOfPass(l) <= memory {
 			break
 		}
 	}
-	for l.workers > 1 && n.totalBytes(l) > memory {
+	for l.workers > 1 && n.bytesOfPass(l) > memory {
 		l.workers--
 	}
-	if n.totalBytes(l) > memory {
+	if n.bytesOfPass(l) > memory {
 		l.buffers = 1
 	}
 	perBlock, goal := n.height*n.rowBytes+n.blockBytes, int64(spanGoal)
@@ -206,20 +206,20 @@ func (n PassNeeds) choosePlan(memory int64, threads int) (memoryPlan, error) {
 	}
 	if whole := l; n.isOneGroup && n.tallest*n.rowBytes <= goal {
 		whole.rows, whole.buffers = n.tallest, 1 // nothing to decode ahead
-		if n.totalBytes(whole) <= memory {
+		if n.bytesOfPass(whole) <= memory {
 			l.buffers = 1
 		}
 	}
-	if need := n.totalBytes(l); need > memory {
+	if need := n.bytesOfPass(l); need > memory {
 		return memoryPlan{}, &stream.MemoryError{What: "reading the input", Need: need, Limit: memory}
 	}
 	l.rows = 0
-	spare := (memory - n.totalBytes(l)) / int64(l.buffers)
+	spare := (memory - n.bytesOfPass(l)) / int64(l.buffers)
 	l.rows = least
 	if blocks := min(spare, goal) / perBlock; blocks > 1 {
 		l.rows = min(blocks*n.height, n.tallest)
 	}
-	l.bytes = n.totalBytes(l)
+	l.bytes = n.bytesOfPass(l)
 	return l, nil
 }
 
@@ -232,10 +232,10 @@ func (t *Table) MinMemory() int64 {
 	ways := n.fetchPlans()
 	l := ways[len(ways)-1]
 	l.workers, l.buffers, l.rows = 1, 1, min(n.height, max(n.tallest, 1))
-	least := n.totalBytes(l)
+	least := n.bytesOfPass(l)
 	if t.Pipe != nil {
 		least = 2*least + 2*batchesHeld // batchMemory rounds down
-		if readsTexts(t) {
+		if decodesAnyTexts(t) {
 			least += least / 2 // a twelfth of the memory for dictionaries
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// poisonSpan overwrites the buffers of s whose blocks a consumer has used. A consumer that still uses such a block computes
-// nonsense, and its tests fail: go test -tags poison.
+// poisonSpan overwrites the buffers of s whose blocks a consumer has used. A consumer that still uses such a block
+// computes nonsense, and its tests fail: go test -tags poison.
 func poisonSpan(s *span) {
 	for _, lent := range [][]float64{s.data, s.weight, s.target, s.sparse.value} {
 		lent = lent[:cap(lent)]

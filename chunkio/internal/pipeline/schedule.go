@@ -24,7 +24,7 @@ type rowGroup struct {
 	opened    format.Group // the group of a stream, which is open on arrival; nil for files
 }
 
-func rowGroups(c *catalog.Catalog, r stream.Range) iter.Seq2[rowGroup, error] {
+func rowGroupsInRange(c *catalog.Catalog, r stream.Range) iter.Seq2[rowGroup, error] {
 	return func(yield func(rowGroup, error) bool) {
 		for i := range c.Files {
 			f := &c.Files[i]
@@ -48,19 +48,19 @@ type refCount struct {
 	close func()
 }
 
-func newRefCount(onClose func()) *refCount {
-	s := &refCount{close: onClose}
+func newRefCount(closeUnused func()) *refCount {
+	s := &refCount{close: closeUnused}
 	s.refs.Store(1)
 	return s
 }
 
-func (s *refCount) retain() *refCount {
+func (s *refCount) addReference() *refCount {
 	s.refs.Add(1)
 	return s
 }
 
-// release drops a reference; on nil it does nothing.
-func (s *refCount) release() {
+// dropReference subtracts a reference, and calls close after the last one. On nil it does nothing.
+func (s *refCount) dropReference() {
 	if s != nil && s.refs.Add(-1) == 0 {
 		s.close()
 	}
@@ -77,7 +77,7 @@ type scheduler struct {
 // first error, which the consumer finds in its span, or when the context is cancelled. Then it closes the channels out
 // and tasks.
 func (p *pass) scheduleSpans(ctx context.Context, r stream.Range) {
-	groups := rowGroups(p.table.Catalog, r)
+	groups := rowGroupsInRange(p.table.Catalog, r)
 	if p.table.Pipe != nil {
 		groups = p.table.Pipe.readBatches(ctx, ListLeavesToRead(p.table), p.table.Options.Meter)
 	}
@@ -86,7 +86,7 @@ func (p *pass) scheduleSpans(ctx context.Context, r stream.Range) {
 	s := &scheduler{filter: newRowFilter(p.table), groupOpener: groupOpener{pass: p, next: next}}
 	defer close(p.out)
 	defer close(p.tasks)
-	defer s.releaseQueue()
+	defer s.releaseQueuedGroups()
 	for {
 		g, err := s.nextGroup(ctx)
 		if err != nil {
@@ -100,7 +100,7 @@ func (p *pass) scheduleSpans(ctx context.Context, r stream.Range) {
 
 // sendGroup cuts one row group into spans. It returns false when the pass has ended.
 func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
-	defer g.release()
+	defer g.releaseGroup()
 	kept, adding := s.groupInKeep(g.rowGroup), (*cache.Group)(nil)
 	if kept == nil && s.addsToKeep {
 		adding = cache.BeginGroup(s.table.Options.Keep, cache.Key{File: g.rowGroup.fileIndex, Index: g.rowGroup.index}, g.rowGroup.rows)
@@ -129,19 +129,19 @@ func (s *scheduler) sendGroup(ctx context.Context, g *openedGroup) bool {
 // before the features, because a row of weight 0 takes no part, even if its values are missing. The condition is
 // evaluated before the weights, because rows for which it is not true need no weight.
 func (s *scheduler) prepareSpan(ctx context.Context, g *openedGroup, sp *span) error {
-	if excludesGroup(s.table, g.rowGroup) {
+	if conditionExcludesGroup(s.table, g.rowGroup) {
 		SetAllBits(sp.skip, sp.rows)
 		return nil
 	}
 	if !applySample(sp, s.sample) {
 		return nil
 	}
-	if undecided := mustFilterGroup(s.table, g.rowGroup); undecided || s.table.Features.NeedsDecoding() {
+	if undecided := mustEvaluateCondition(s.table, g.rowGroup); undecided || s.table.Features.NeedsDecoding() {
 		if sp.heldGroup == nil {
 			if err := s.waitUntilOpened(ctx, g); err != nil {
 				return sp.placeError(err, "")
 			}
-			sp.group, sp.groupRef = g.group, g.ref.retain()
+			sp.group, sp.groupRef = g.group, g.ref.addReference()
 		}
 		if undecided {
 			if err := s.filter.markSkippedRows(ctx, g, sp); err != nil {
@@ -160,7 +160,7 @@ func (s *scheduler) prepareSpan(ctx context.Context, g *openedGroup, sp *span) e
 		}
 	}
 	if s.table.Features.Target != nil {
-		if err := applyTargets(ctx, sp); err != nil {
+		if err := decodeTargets(ctx, sp); err != nil {
 			return err
 		}
 	}
@@ -170,16 +170,16 @@ func (s *scheduler) prepareSpan(ctx context.Context, g *openedGroup, sp *span) e
 	return applyLabels(ctx, sp, &s.labels)
 }
 
-func (s *scheduler) sendSpan(ctx context.Context, sp *span) bool {
-	reads, each := sp.countReads()
-	sp.pending.Store(int32((reads + each - 1) / each))
+func (s *scheduler) sendSpan(ctx context.Context, toSend *span) bool {
+	reads, each := toSend.countReads()
+	toSend.pending.Store(int32((reads + each - 1) / each))
 	if reads == 0 {
-		sp.finishSpan()
+		toSend.finishDecodedSpan()
 	}
-	s.out <- sp
+	s.out <- toSend
 	for i := 0; i < reads; i += each {
 		select {
-		case s.tasks <- spanTask{sp, i, min(i+each, reads)}:
+		case s.tasks <- spanTask{toSend, i, min(i+each, reads)}:
 		case <-ctx.Done():
 			return false
 		}

@@ -71,31 +71,31 @@ func (s *span) settleBlock(col, b int, x []float64, lo int) {
 	}
 }
 
-func countMissingValue(count *stream.MissingCount, v float64) {
+func countMissingValue(count *stream.MissingCount, value float64) {
 	switch {
-	case format.IsNull(v):
+	case format.IsNull(value):
 		count.Nulls++
-	case math.IsNaN(v):
+	case math.IsNaN(value):
 		count.NaNs++
 	default:
 		count.Infs++
 	}
 }
 
-func missingKind(v float64) string {
+func describeMissingKind(value float64) string {
 	switch {
-	case format.IsNull(v):
+	case format.IsNull(value):
 		return "null"
-	case math.IsNaN(v):
+	case math.IsNaN(value):
 		return "NaN"
-	case v > 0:
+	case value > 0:
 		return "+Inf"
 	}
 	return "-Inf"
 }
 
-func (s *span) setMissingFailure(row, col int, v float64) {
-	err := fmt.Errorf("%w: %s", stream.ErrMissing, missingKind(v))
+func (s *span) setMissingFailure(row, col int, value float64) {
+	err := fmt.Errorf("%w: %s", stream.ErrMissing, describeMissingKind(value))
 	s.setFailure(failure{
 		row: s.start + int64(row), column: col,
 		err: s.errAtRow(row, s.table.Features.Columns[col].Name, missingRemedy, err),
@@ -135,14 +135,14 @@ func applySample(s *span, sample catalog.Sampler) bool {
 func applyWeights(ctx context.Context, s *span) error {
 	name := s.table.Options.Weight
 	s.weight = format.Resize(s.weight, s.rows)
-	if err := decodeExtraColumn(ctx, s, s.table.Features.Weight, s.places.weight, s.weight, name); err != nil {
+	if err := decodeWeightOrTarget(ctx, s, s.table.Features.Weight, s.places.weight, s.weight, name); err != nil {
 		return err
 	}
 	for i, w := range s.weight {
 		switch {
 		case isBitSet(s.skip, i):
 		case w-w != 0:
-			return s.errAtRow(i, name, "", fmt.Errorf("the weight is %s", missingKind(w)))
+			return s.errAtRow(i, name, "", fmt.Errorf("the weight is %s", describeMissingKind(w)))
 		case w < 0:
 			return s.errAtRow(i, name, "", fmt.Errorf("the weight is negative: %v", w))
 		case w == 0:
@@ -152,19 +152,19 @@ func applyWeights(ctx context.Context, s *span) error {
 	return nil
 }
 
-func applyTargets(ctx context.Context, s *span) error {
+func decodeTargets(ctx context.Context, s *span) error {
 	s.target = format.Resize(s.target, s.rows)
 	if s.table.Features.UsesCodes {
 		return codeTargets(ctx, s)
 	}
-	return decodeExtraColumn(ctx, s, s.table.Features.Target, s.places.target, s.target, s.table.Options.Label)
+	return decodeWeightOrTarget(ctx, s, s.table.Features.Target, s.places.target, s.target, s.table.Options.Label)
 }
 
-func decodeExtraColumn(ctx context.Context, s *span, r *schema.ColumnRead, places []int, to []float64, name string) error {
+func decodeWeightOrTarget(ctx context.Context, s *span, r *schema.ColumnRead, places []int, values []float64, name string) error {
 	dst := make([][]float64, len(r.Cols))
 	for e, col := range r.Cols {
 		if col == 0 {
-			dst[e] = to
+			dst[e] = values
 		}
 	}
 	leaves := []format.Decoding{{Leaf: s.leafOfRead(r), Dst: dst}}
@@ -193,30 +193,30 @@ func (s *span) compactBlock(b int) {
 	}
 	if len(kept) > 0 && s.table.Sparse == nil {
 		for col := range s.table.Features.Columns {
-			compactColumn(s.valuesOfColumn(col)[lo:hi], kept, lo)
+			moveKeptRowsToFront(s.valuesOfColumn(col)[lo:hi], kept, lo)
 		}
 	}
 	if len(s.weight) > 0 {
-		compactColumn(s.weight[lo:hi], kept, lo)
+		moveKeptRowsToFront(s.weight[lo:hi], kept, lo)
 	}
 	if len(s.target) > 0 {
-		compactColumn(s.target[lo:hi], kept, lo)
+		moveKeptRowsToFront(s.target[lo:hi], kept, lo)
 	}
 	if len(s.class) > 0 {
-		compactColumn(s.class[lo:hi], kept, lo)
+		moveKeptRowsToFront(s.class[lo:hi], kept, lo)
 	}
 	for i := range kept {
 		kept[i] += s.start
 	}
 }
 
-func compactColumn[T any](x []T, rows []int64, lo int) {
-	for i, row := range rows {
-		x[i] = x[int(row)-lo]
+func moveKeptRowsToFront[T any](x []T, keptRows []int64, firstRow int) {
+	for i, row := range keptRows {
+		x[i] = x[int(row)-firstRow]
 	}
 }
 
-func isBitSet(set []uint64, i int) bool { return set[i/64]>>(i%64)&1 != 0 }
+func isBitSet(set []uint64, bit int) bool { return set[bit/64]>>(bit%64)&1 != 0 }
 
 // setBit adds i to set. Several workers may call it at once.
 func setBit(set []uint64, i int) { atomic.OrUint64(&set[i/64], 1<<(i%64)) }
@@ -230,4 +230,4 @@ func countBits(a []uint64, lo, hi int, b []uint64) (n int) {
 	return n
 }
 
-func allBitsSet(set []uint64, n int) bool { return countBits(set, 0, n, set) == n }
+func areFirstBitsSet(set []uint64, count int) bool { return countBits(set, 0, count, set) == count }

@@ -56,9 +56,9 @@ type failure struct {
 	err    error
 }
 
-func (s *span) resetToRows(at rowGroup, from, to int64) {
-	s.rowGroup, s.from, s.start, s.rows = at, from, at.start+from, int(to-from)
-	s.blockRows = blockRows(s.table)
+func (s *span) resetToRows(group rowGroup, from, to int64) {
+	s.rowGroup, s.from, s.start, s.rows = group, from, group.start+from, int(to-from)
+	s.blockRows = rowsPerBlock(s.table)
 	s.group, s.groupRef, s.heldGroup, s.newPiece = nil, nil, nil, nil
 	s.done = make(chan struct{})
 	s.failure = failure{}
@@ -84,13 +84,13 @@ func fillSlice[T any](x []T, value T) {
 
 func (s *span) blockCount() int { return (s.rows + s.blockRows - 1) / s.blockRows }
 
-func (s *span) blockBounds(b int) (lo, hi int) {
-	return b * s.blockRows, min((b+1)*s.blockRows, s.rows)
+func (s *span) blockBounds(blockIndex int) (firstRow, endRow int) {
+	return blockIndex * s.blockRows, min((blockIndex+1)*s.blockRows, s.rows)
 }
 
-func (s *span) release() {
+func (s *span) releaseGroupOfSpan() {
 	if s != nil {
-		s.groupRef.release()
+		s.groupRef.dropReference()
 		s.group, s.groupRef, s.heldGroup, s.newPiece = nil, nil, nil, nil
 	}
 }
@@ -98,7 +98,7 @@ func (s *span) release() {
 // countReads returns the number of reads (columns to decode) that the span needs, and the number of reads in each task.
 func (s *span) countReads() (n, each int) {
 	switch {
-	case s.group == nil && s.heldGroup == nil || s.failure.err != nil || allBitsSet(s.skip, s.rows):
+	case s.group == nil && s.heldGroup == nil || s.failure.err != nil || areFirstBitsSet(s.skip, s.rows):
 		return 0, 1
 	case s.table.Sparse == nil:
 		s.growData()
@@ -165,7 +165,7 @@ func (s *span) decodeTask(ctx context.Context, t spanTask, v *taskBuffers) {
 			s.failColumn(first, d.Err, s.table.Features.Columns[first].Name)
 			continue
 		}
-		s.completeRead(r, s.places.placesOfRead(t.from+i), d.Dst)
+		s.completeRead(r, s.places.keptIndicesOfRead(t.from+i), d.Dst)
 		if r.Derivation == nil && r.Leaf >= 0 {
 			replaceNullNumbers(s.table, d.Dst)
 		}
@@ -179,8 +179,8 @@ func (s *span) decodeTask(ctx context.Context, t spanTask, v *taskBuffers) {
 	s.table.Options.Meter.Busy.Add(stream.PartConvert, time.Since(settling))
 }
 
-func (s *span) valuesOfColumn(col int) []float64 {
-	return s.data[col*s.rows : (col+1)*s.rows : (col+1)*s.rows]
+func (s *span) valuesOfColumn(feature int) []float64 {
+	return s.data[feature*s.rows : (feature+1)*s.rows : (feature+1)*s.rows]
 }
 
 // decodeLeaves decodes leaves from the row group unless their columns are kept. It skips partition columns.
@@ -255,7 +255,7 @@ func (s *span) leafInFile(leaf int) int {
 	return s.rowGroup.file.LeafIndex(leaf)
 }
 
-// setFailure keeps the failure that comes first in the data.
+// setFailure keeps f unless the span already has a failure that comes earlier in the data.
 func (s *span) setFailure(f failure) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -292,13 +292,13 @@ func (s *span) errAtRow(row int, column, remedy string, err error) error {
 	}
 }
 
-func (s *span) taskDone() {
+func (s *span) countDoneTask() {
 	if s.pending.Add(-1) == 0 {
-		s.finishSpan()
+		s.finishDecodedSpan()
 	}
 }
 
-func (s *span) finishSpan() {
+func (s *span) finishDecodedSpan() {
 	if s.failure.err == nil {
 		for b := range s.blockCount() {
 			s.compactBlock(b)
@@ -308,16 +308,16 @@ func (s *span) finishSpan() {
 	close(s.done)
 }
 
-func (s *span) lendChunk(b int) *stream.Chunk {
-	lo, hi := s.blockBounds(b)
-	kept := s.remaining[b]
+func (s *span) chunkOfBlock(blockIndex int) *stream.Chunk {
+	lo, hi := s.blockBounds(blockIndex)
+	kept := s.remaining[blockIndex]
 	c := stream.Chunk{
 		Start:   s.start + int64(lo),
 		Block:   hi - lo,
 		Rows:    kept,
 		Cols:    len(s.table.Features.Columns),
 		Stride:  s.rows,
-		Missing: s.missing[b],
+		Missing: s.missing[blockIndex],
 	}
 	if kept < hi-lo {
 		c.Positions = s.positions[lo : lo+kept : lo+kept]
@@ -336,7 +336,7 @@ func (s *span) lendChunk(b int) *stream.Chunk {
 	}
 	switch {
 	case s.table.Sparse != nil:
-		c.Sparse = s.sparse.lendBlock(b, kept)
+		c.Sparse = s.sparse.lendBlock(blockIndex, kept)
 	case kept > 0 && c.Cols > 0:
 		end := (c.Cols-1)*s.rows + lo + kept
 		c.Data = s.data[lo:end:end]

@@ -173,7 +173,7 @@ func (s *span) adaptHeight() error {
 		n := MemoryNeeds(s.table, s.table.Options.Memory)
 		return &stream.MemoryError{
 			What: "a block of sparse rows",
-			Need: n.totalBytes(memoryPlan{rows: n.height, buffers: 2, workers: s.table.Options.Threads, pieceBytes: storage.SpoolRequestBytes}) + 2*used, Limit: s.table.Options.Memory,
+			Need: n.bytesOfPass(memoryPlan{rows: n.height, buffers: 2, workers: s.table.Options.Threads, pieceBytes: storage.SpoolRequestBytes}) + 2*used, Limit: s.table.Options.Memory,
 		}
 	}
 	perRow := 2*used/int64(s.rows) + 1

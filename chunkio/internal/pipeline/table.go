@@ -36,18 +36,18 @@ func NewTable(ctx context.Context, c *catalog.Catalog, p *Pipe, opt settings.Opt
 	if err != nil {
 		return nil, err
 	}
-	return assembleTable(c, p, opt, sparse)
+	return newTableOfCatalog(c, p, opt, sparse)
 }
 
 // WithOptions returns the table of the same catalog under other options.
 func WithOptions(t *Table, opt settings.Options) (*Table, error) {
 	if t.Sparse != nil && t.Options.Sparse == opt.Sparse {
-		return assembleTable(t.Catalog, t.Pipe, opt, t.Sparse)
+		return newTableOfCatalog(t.Catalog, t.Pipe, opt, t.Sparse)
 	}
 	return NewTable(context.Background(), t.Catalog, t.Pipe, opt)
 }
 
-func assembleTable(c *catalog.Catalog, p *Pipe, opt settings.Options, sparse *schema.Sparse) (*Table, error) {
+func newTableOfCatalog(c *catalog.Catalog, p *Pipe, opt settings.Options, sparse *schema.Sparse) (*Table, error) {
 	if p != nil && opt.Sample > 0 {
 		return nil, stream.Usagef("{rows} needs to know the number of rows beforehand, which a stream does not provide; save it to a file first")
 	}
@@ -89,7 +89,7 @@ func (t *Table) Columns() []stream.Column { return t.Features.Columns }
 // is not true. For a shard it is the number of rows of the whole plan.
 func (t *Table) Rows() int64 { return t.Catalog.Rows }
 
-// Cuts implements stream.Source.
+// Cuts implements stream.Source: it returns the global positions at which a range of rows may begin or end.
 func (t *Table) Cuts() []int64 {
 	if t.Pipe != nil {
 		return nil
@@ -118,7 +118,7 @@ func (t *Table) Fields() iter.Seq[schema.Field] {
 	return schema.DescribeFields(t.Catalog, t.Options, t.Sparse)
 }
 
-// WithNulls returns the number of features that contain nulls according to the metadata.
+// WithNulls returns the number of features that contain nulls according to the footers of the files.
 func (t *Table) WithNulls() int { return t.Features.WithNulls }
 
 // Singles reports whether a float32 can represent every value of every feature, judged by the types of the features.

@@ -29,12 +29,12 @@ type groupColumn struct {
 	perSecond int64 // ticks of its times per second, in this file
 }
 
-func excludesGroup(t *Table, g rowGroup) bool {
-	return g.file != nil && g.file.Outcomes != nil && g.file.Outcomes[g.index].MatchesNone()
+func conditionExcludesGroup(t *Table, group rowGroup) bool {
+	return group.file != nil && group.file.Outcomes != nil && group.file.Outcomes[group.index].MatchesNone()
 }
 
-func mustFilterGroup(t *Table, g rowGroup) bool {
-	return t.Catalog.Filter != nil && (g.file == nil || !g.file.Outcomes[g.index].MatchesAll())
+func mustEvaluateCondition(t *Table, group rowGroup) bool {
+	return t.Catalog.Filter != nil && (group.file == nil || !group.file.Outcomes[group.index].MatchesAll())
 }
 
 // remainingFilter returns the part of the condition that a row group of an open file leaves undecided.
@@ -108,14 +108,14 @@ func newRowFilter(t *Table) rowFilter {
 	return rowFilter{rows: where.NewRows(t.Catalog.Filter.Bound)}
 }
 
-func (f *rowFilter) markSkippedRows(ctx context.Context, g *openedGroup, s *span) error {
+func (f *rowFilter) markSkippedRows(ctx context.Context, group *openedGroup, s *span) error {
 	if s.heldGroup != nil {
 		s.heldGroup.CopySkips(s.from, s.rows, s.skip)
 		return nil
 	}
-	f.rows.Reset(g.filter.state, s.rows)
-	for i := range g.filter.columns {
-		c := &g.filter.columns[i]
+	f.rows.Reset(group.filter.state, s.rows)
+	for i := range group.filter.columns {
+		c := &group.filter.columns[i]
 		if err := f.decodeColumn(ctx, c, s); err != nil {
 			return s.placeError(err, c.Name)
 		}
@@ -132,10 +132,10 @@ func (f *rowFilter) markSkippedRows(ctx context.Context, g *openedGroup, s *span
 	return nil
 }
 
-func (f *rowFilter) decodeColumn(ctx context.Context, c *groupColumn, s *span) error {
+func (f *rowFilter) decodeColumn(ctx context.Context, toDecode *groupColumn, s *span) error {
 	to := s.from + int64(s.rows)
-	if c.Kind.Class == where.Lists {
-		if err := s.group.DecodeLists(ctx, c.leaf, s.from, to, &f.lists); err != nil {
+	if toDecode.Kind.Class == where.Lists {
+		if err := s.group.DecodeLists(ctx, toDecode.leaf, s.from, to, &f.lists); err != nil {
 			return err
 		}
 		f.numbers = format.Resize(f.numbers, s.rows)
@@ -144,22 +144,22 @@ func (f *rowFilter) decodeColumn(ctx context.Context, c *groupColumn, s *span) e
 				f.numbers[i] = format.Null
 			}
 		}
-		f.rows.AddNumbers(c.Name, f.numbers)
+		f.rows.AddNumbers(toDecode.Name, f.numbers)
 		return nil
 	}
-	if c.Kind.IsNumeric() {
+	if toDecode.Kind.IsNumeric() {
 		f.numbers = format.Resize(f.numbers, s.rows)
-		f.dst = zeroSlice(f.dst, c.width)
-		f.dst[c.Element] = f.numbers
-		if err := s.group.Decode(ctx, c.leaf, s.from, to, f.dst); err != nil {
+		f.dst = zeroSlice(f.dst, toDecode.width)
+		f.dst[toDecode.Element] = f.numbers
+		if err := s.group.Decode(ctx, toDecode.leaf, s.from, to, f.dst); err != nil {
 			return err
 		}
-		f.rows.AddNumbers(c.Name, f.numbers)
+		f.rows.AddNumbers(toDecode.Name, f.numbers)
 		return nil
 	}
 	at := 0
-	return s.group.DecodeTexts(ctx, c.leaf, s.from, to, func(ids []int32, values *text.List) error {
-		if !f.rows.AddTexts(c.Name, c.perSecond, at, ids, values) {
+	return s.group.DecodeTexts(ctx, toDecode.leaf, s.from, to, func(ids []int32, values *text.List) error {
+		if !f.rows.AddTexts(toDecode.Name, toDecode.perSecond, at, ids, values) {
 			return errors.New("a value is no time that can be compared")
 		}
 		at += len(ids)

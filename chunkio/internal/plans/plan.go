@@ -11,7 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// PlanHeader contains the properties of a plan file that concern all its files.
+// PlanHeader contains the properties of a plan file that concern all input files in it.
 type PlanHeader struct {
 	ID      string            // digest of the whole plan, computed by WritePlan
 	Version string            // version of the program
@@ -51,7 +51,7 @@ func readPlan(ctx context.Context, path string, opt storage.FetchOptions, read f
 func ReadPlanHeader(ctx context.Context, path string, opt storage.FetchOptions) (PlanHeader, error) {
 	var h PlanHeader
 	err := readPlan(ctx, path, opt, func(r *planfile.Reader) error {
-		h = toPublicHeader(r.Header)
+		h = publicHeaderOf(r.Header)
 		return nil
 	})
 	return h, err
@@ -67,7 +67,7 @@ func (h PlanHeader) Resolve(plan, name string, allowed []string) (string, error)
 	return scope.Resolve(name)
 }
 
-func toPublicHeader(h planfile.Header) PlanHeader {
+func publicHeaderOf(h planfile.Header) PlanHeader {
 	return PlanHeader{
 		ID: h.ID, Version: h.Version, Method: h.Method, Options: h.Options, Roots: h.Roots, Footers: h.Footers, Table: h.Table,
 		Files: h.Count, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight, Warnings: h.Warnings,

@@ -21,8 +21,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// OpenPlan reads Options.Plan. It returns a catalog of the shard's files or, if the plan has no footers, the list of
-// its files.
+// OpenPlan reads Options.Plan. It returns a catalog of the shard's files or, without footers, a list of files.
 func OpenPlan(ctx context.Context, a *opening.Access, f *catalog.Filter) (c *catalog.Catalog, list *listing.List, err error) {
 	shard := a.Options.Shard
 	if shard.Of < 0 || shard.Of > 0 && (shard.Number < 1 || shard.Number > shard.Of) {
@@ -80,7 +79,7 @@ func NoShards(plan string) error {
 	return stream.Usagef("%s has no footers, so it has no shards; complete it: plan {plan} %[1]s {o} OTHER%s", place.DisplayName(plan), planfile.Ending)
 }
 
-// planLoader makes a catalog from a plan with footers.
+// planLoader makes a catalog from a plan file that contains the data of the footers.
 type planLoader struct {
 	*opening.Access
 	reader *planfile.Reader
@@ -185,7 +184,7 @@ func (t *planLoader) loadKeyKinds(f *catalog.Filter, c *planfile.Catalog) error 
 	return nil
 }
 
-func (t *planLoader) addFile(p planfile.File, leaves int, condition bool) error {
+func (t *planLoader) addFile(p planfile.File, leaves int, hasCondition bool) error {
 	damaged := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s", place.DisplayName(p.Path), fmt.Sprintf(format, args...))
 	}
@@ -226,7 +225,7 @@ func (t *planLoader) addFile(p planfile.File, leaves int, condition bool) error 
 			return damaged("an invalid order of columns")
 		}
 	}
-	if condition {
+	if hasCondition {
 		for _, digit := range []byte(p.Outcomes) {
 			f.Outcomes = append(f.Outcomes, where.Outcome(digit-'0')&7)
 		}

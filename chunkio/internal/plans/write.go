@@ -43,7 +43,7 @@ func WritePlan(ctx context.Context, c *catalog.Catalog, forPlan bool, path strin
 		head.Table = &at
 	}
 	var err error
-	if head.Roots, err = findPlanRoots(c.List, h.Options["anchors-file"]); err != nil {
+	if head.Roots, err = findRootsForPlan(c.List, h.Options["anchors-file"]); err != nil {
 		return h, err
 	}
 	for _, w := range c.Warnings {
@@ -67,10 +67,10 @@ func WritePlan(ctx context.Context, c *catalog.Catalog, forPlan bool, path strin
 		return h, err
 	}
 	defer out.Close()
-	if head.ID, err = planfile.Write(out, head, planFiles(c, head.Catalog)); err != nil {
+	if head.ID, err = planfile.Write(out, head, filesForPlan(c, head.Catalog)); err != nil {
 		return h, err
 	}
-	done := toPublicHeader(head)
+	done := publicHeaderOf(head)
 	done.Groups = h.Groups
 	return done, out.Commit()
 }
@@ -102,7 +102,7 @@ func toPlanCatalog(c *catalog.Catalog) *planfile.Catalog {
 // keyKinds names the ways to compare a partition key, as number, as boolean or as text. Plans contain these names.
 var keyKinds = map[where.Class]string{where.KeyNumber: "number", where.KeyTruth: "truth", where.KeyText: "text"}
 
-func planFiles(c *catalog.Catalog, p *planfile.Catalog) iter.Seq2[planfile.File, error] {
+func filesForPlan(c *catalog.Catalog, p *planfile.Catalog) iter.Seq2[planfile.File, error] {
 	numbers := make(map[*int32]int, len(p.Orders))
 	for i, order := range p.Orders {
 		numbers[&order[0]] = i + 1
@@ -138,7 +138,7 @@ func planFiles(c *catalog.Catalog, p *planfile.Catalog) iter.Seq2[planfile.File,
 	}
 }
 
-func findPlanRoots(l *listing.List, other string) (roots []string, err error) {
+func findRootsForPlan(l *listing.List, recordedRoot string) (roots []string, err error) {
 	roots = place.CommonRoots(func(yield func(string) bool) {
 		for _, e := range l.Entries() {
 			var name string
@@ -147,15 +147,15 @@ func findPlanRoots(l *listing.List, other string) (roots []string, err error) {
 			}
 		}
 	})
-	if other == "" || err != nil {
+	if recordedRoot == "" || err != nil {
 		return roots, err
 	}
-	other, err = place.AbsolutePath(other)
-	return append(roots, other), err
+	recordedRoot, err = place.AbsolutePath(recordedRoot)
+	return append(roots, recordedRoot), err
 }
 
-func keyValuesForPlan(c *catalog.Catalog, i int, path string) ([]string, error) {
-	keys, values, err := c.List.PartitionValues(i, path)
+func keyValuesForPlan(c *catalog.Catalog, fileIndex int, path string) ([]string, error) {
+	keys, values, err := c.List.PartitionValues(fileIndex, path)
 	if err != nil {
 		return nil, err
 	}
@@ -183,9 +183,9 @@ func holdsSecrets(list *listing.List, options map[string]string) bool {
 	return false
 }
 
-func leafToPlan(l format.Leaf, refusedBy string) planfile.Leaf {
+func leafToPlan(l format.Leaf, refusingFile string) planfile.Leaf {
 	return planfile.Leaf{
-		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, RefusedBy: refusedBy, Width: l.Width, List: l.List,
+		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, RefusedBy: refusingFile, Width: l.Width, List: l.List,
 		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
 		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries, Index: l.Index, TextKeys: l.TextKeys,
 		Before: l.Before, After: l.After,

@@ -8,25 +8,25 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func addCategoryEntries(entries []Entry, e Entry, c *settings.Category) []Entry {
-	if c.Why != "" {
-		kind, remedy := e.Typ, ""
+func addCategoryEntries(entries []Entry, column Entry, categories *settings.Category) []Entry {
+	if categories.Why != "" {
+		kind, remedy := column.Typ, ""
 		switch {
-		case e.Typ == "string":
+		case column.Typ == "string":
 			kind = "text"
-		case e.Why == "":
+		case column.Why == "":
 			kind, remedy = "a number", "; not named as categories, it is a feature"
 		}
-		e.Why, e.IsRefused = kind+" of "+c.Why+remedy, false
-		return append(entries, e)
+		column.Why, column.IsRefused = kind+" of "+categories.Why+remedy, false
+		return append(entries, column)
 	}
-	e.Why, e.IsRefused, e.List, e.Block, e.nulls = "", false, e.Flat, e.Flat, 0
-	e.Typ = stream.CategoryType
-	e.derivation, e.width = &derivation{Categories: make(map[string]int32, len(c.Values))}, len(c.Values)
-	for k, value := range c.Values {
-		e.derivation.Categories[value] = int32(k)
-		e.Flat, e.Element = c.Column+"="+value, k
-		entries = append(entries, e)
+	column.Why, column.IsRefused, column.List, column.Block, column.nulls = "", false, column.Flat, column.Flat, 0
+	column.Typ = stream.CategoryType
+	column.derivation, column.width = &derivation{Categories: make(map[string]int32, len(categories.Values))}, len(categories.Values)
+	for k, value := range categories.Values {
+		column.derivation.Categories[value] = int32(k)
+		column.Flat, column.Element = categories.Column+"="+value, k
+		entries = append(entries, column)
 	}
 	return entries
 }
@@ -85,17 +85,17 @@ func timeParts(l format.Leaf, opt settings.Options) []string {
 	return parts
 }
 
-func addTimeEntries(entries []Entry, e Entry, parts []string) []Entry {
-	names, _ := timeCircles(format.Leaf{Type: e.Typ})
-	e.Why, e.IsRefused, e.List, e.Block = "", false, e.Flat, e.Flat
-	e.derivation, e.width = &derivation{Circles: names}, len(parts)
-	for k, name := range parts {
-		e.Flat, e.Element = name, k
+func addTimeEntries(entries []Entry, column Entry, featureNames []string) []Entry {
+	names, _ := timeCircles(format.Leaf{Type: column.Typ})
+	column.Why, column.IsRefused, column.List, column.Block = "", false, column.Flat, column.Flat
+	column.derivation, column.width = &derivation{Circles: names}, len(featureNames)
+	for k, name := range featureNames {
+		column.Flat, column.Element = name, k
 		if k == 1 {
-			circle := *e.Origin
-			e.Origin, circle.Typ = &circle, "double"
+			circle := *column.Origin
+			column.Origin, circle.Typ = &circle, "double"
 		}
-		entries = append(entries, e)
+		entries = append(entries, column)
 	}
 	return entries
 }
@@ -105,7 +105,7 @@ func addTimeEntries(entries []Entry, e Entry, parts []string) []Entry {
 func addIndicators(entries []Entry, opt settings.Options) []Entry {
 	var before, indicator *Origin // origins of the last entry with an indicator, and of this indicator: elements of a list share one origin
 	for i, e := range entries {
-		if !e.mayBeMissing() || isMeantBy(e.name(), opt.Label) || isMeantBy(e.name(), opt.Weight) {
+		if !e.mayBeMissing() || matchesOptionName(e.name(), opt.Label) || matchesOptionName(e.name(), opt.Weight) {
 			continue
 		}
 		if e.Origin != before {
@@ -120,7 +120,7 @@ func (e *Entry) mayBeMissing() bool {
 	return e.Leaf >= 0 && e.Why == "" && !e.IsRefused && e.nulls != 0 && (e.Block == "" || e.Element == 0 && e.Typ != stream.CategoryType)
 }
 
-func countDerivedFeatures(c *catalog.Catalog, opt settings.Options, columns int) int {
+func countDerivedFeatures(c *catalog.Catalog, opt settings.Options, columnCount int) int {
 	n := 0
 	for _, l := range c.Leaves {
 		n += len(timeParts(l, opt))
@@ -129,7 +129,7 @@ func countDerivedFeatures(c *catalog.Catalog, opt settings.Options, columns int)
 		n += len(c.Values)
 	}
 	if opt.Indicators {
-		n += columns + n
+		n += columnCount + n
 	}
 	return n
 }

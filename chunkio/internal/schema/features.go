@@ -13,26 +13,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func newLabelRead(c *catalog.Catalog, entries []Entry, name string) (*ColumnRead, error) {
+func newLabelRead(c *catalog.Catalog, entries []Entry, label string) (*ColumnRead, error) {
 	for _, e := range entries {
 		switch {
-		case !isMeantBy(e.name(), name):
+		case !matchesOptionName(e.name(), label):
 		case e.IsRefused:
 			return nil, ErrUndecodable(c, e)
 		case e.Leaf >= 0 && c.Leaves[e.Leaf].List:
-			return nil, stream.Usagef("{label} %s: a list is no class", name)
+			return nil, stream.Usagef("{label} %s: a list is no class", label)
 		case e.Leaf >= 0 && c.Leaves[e.Leaf].NoClass != "":
-			return nil, stream.Usagef("{label} %s: cannot serve as class: %s", name, c.Leaves[e.Leaf].NoClass)
+			return nil, stream.Usagef("{label} %s: cannot serve as class: %s", label, c.Leaves[e.Leaf].NoClass)
 		default:
 			r := newColumnRead(e, 1)
 			return &r, nil
 		}
 	}
-	return nil, stream.Usagef("{label} %s: no column has this name", name) // leftOutReasons should have failed before
+	return nil, stream.Usagef("{label} %s: no column has this name", label) // leftOutReasons should have failed before
 }
 
-// Field describes one column of the input, feature or not, for the command inspect. A list of constant length is one
-// Field for each element.
+// Field describes one column of the input, feature or not, for the command inspect. Each element of a list of constant
+// length is a Field.
 type Field struct {
 	Name  string
 	Type  string
@@ -112,7 +112,7 @@ func ResolveFeatures(c *catalog.Catalog, opt settings.Options, sparse *Sparse) (
 				f.Refusal = ErrUndecodable(c, e)
 			}
 		default:
-			f.addEntry(e, entryWidth(c, e, sparse))
+			f.addEntry(e, countValuesPerRow(c, e, sparse))
 			if e.nulls > 0 {
 				f.WithNulls++
 			}
@@ -153,7 +153,7 @@ const (
 func leftOutReasons(entries []Entry, opt settings.Options, sparse *Sparse) ([]string, error) {
 	shared := SharedEntries(entries)
 	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
-		if role.name != "" && !slices.ContainsFunc(entries, func(e Entry) bool { return e.Subject == 0 && isMeantBy(e.name(), role.name) }) {
+		if role.name != "" && !slices.ContainsFunc(entries, func(e Entry) bool { return e.Subject == 0 && matchesOptionName(e.name(), role.name) }) {
 			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, FlatNames(entries)))
 		}
 		if err := naming.RefuseShared(role.option, []string{role.name}, shared); err != nil {
@@ -170,9 +170,9 @@ func leftOutReasons(entries []Entry, opt settings.Options, sparse *Sparse) ([]st
 	}
 	for i, e := range entries {
 		switch {
-		case isMeantBy(e.name(), opt.Label):
+		case matchesOptionName(e.name(), opt.Label):
 			why[i] = "label"
-		case isMeantBy(e.name(), opt.Weight):
+		case matchesOptionName(e.name(), opt.Weight):
 			why[i] = "weight"
 		case sparse != nil && e.Leaf == sparse.Indices && !sparse.IsMap():
 			why[i] = "indices of the sparse rows"
@@ -223,32 +223,32 @@ func unselectedReasons(n int, name func(int) naming.ColumnName, left []stream.Le
 	return why, nil
 }
 
-func isMeantBy(n naming.ColumnName, name string) bool {
+func matchesOptionName(n naming.ColumnName, name string) bool {
 	return name != "" && (n.Flat == name || n.List == name)
 }
 
-func (f *Features) addEntry(e Entry, width int) {
+func (f *Features) addEntry(entry Entry, valuesPerRow int) {
 	at := len(f.Reads) - 1
-	if at < 0 || f.Reads[at].Leaf != e.Leaf || f.Reads[at].Part != e.Part {
+	if at < 0 || f.Reads[at].Leaf != entry.Leaf || f.Reads[at].Part != entry.Part {
 		at = -1
-		if e.Subject > 0 {
-			at = f.readIndex(e.Leaf)
+		if entry.Subject > 0 {
+			at = f.readIndex(entry.Leaf)
 		}
 	}
 	if at < 0 {
 		at = len(f.Reads)
-		f.Reads = append(f.Reads, newColumnRead(e, width))
-		f.Reads[at].Derivation = e.derivation
+		f.Reads = append(f.Reads, newColumnRead(entry, valuesPerRow))
+		f.Reads[at].Derivation = entry.derivation
 	}
 	r := &f.Reads[at]
 	to := &r.Cols
-	if e.Subject > 0 {
+	if entry.Subject > 0 {
 		if to = &r.Missing; *to == nil {
-			*to = slices.Repeat([]int{-1}, width)
+			*to = slices.Repeat([]int{-1}, valuesPerRow)
 		}
 	}
-	(*to)[e.Element] = len(f.Columns)
-	f.Columns = append(f.Columns, stream.Column{Name: e.Flat, Type: e.Typ, Block: e.Block, Position: e.position()})
+	(*to)[entry.Element] = len(f.Columns)
+	f.Columns = append(f.Columns, stream.Column{Name: entry.Flat, Type: entry.Typ, Block: entry.Block, Position: entry.position()})
 }
 
 func (f *Features) moveFeaturesToFront(names []string) {
@@ -283,8 +283,8 @@ func (f *Features) moveFeaturesToFront(names []string) {
 	}
 }
 
-func newColumnRead(e Entry, width int) ColumnRead {
-	return ColumnRead{Leaf: e.Leaf, Part: e.Part, Cols: slices.Repeat([]int{-1}, width)}
+func newColumnRead(entry Entry, valuesPerRow int) ColumnRead {
+	return ColumnRead{Leaf: entry.Leaf, Part: entry.Part, Cols: slices.Repeat([]int{-1}, valuesPerRow)}
 }
 
 // readIndex returns the index in f.reads of a leaf's ColumnRead, or -1 if there is none yet; then addEntry appends it.
@@ -302,7 +302,7 @@ func (f *Features) readIndex(leaf int) int {
 	return -1
 }
 
-func entryWidth(c *catalog.Catalog, e Entry, sparse *Sparse) int {
+func countValuesPerRow(c *catalog.Catalog, e Entry, sparse *Sparse) int {
 	switch {
 	case e.Leaf < 0:
 		return 1
@@ -314,23 +314,23 @@ func entryWidth(c *catalog.Catalog, e Entry, sparse *Sparse) int {
 	return c.Leaves[e.Leaf].Width
 }
 
-func newWeightRead(c *catalog.Catalog, entries []Entry, name string) (*ColumnRead, error) {
+func newWeightRead(c *catalog.Catalog, entries []Entry, weight string) (*ColumnRead, error) {
 	for _, e := range entries {
 		switch {
-		case e.Flat != name:
+		case e.Flat != weight:
 		case e.IsRefused:
 			return nil, ErrUndecodable(c, e)
 		case e.Why != "":
-			return nil, stream.Usagef("{weight} %s: cannot serve as weights: %s", name, e.Why)
+			return nil, stream.Usagef("{weight} %s: cannot serve as weights: %s", weight, e.Why)
 		case e.Block != "":
-			return nil, stream.Usagef("{weight} %s: cannot serve as weights: features are made of it", name)
+			return nil, stream.Usagef("{weight} %s: cannot serve as weights: features are made of it", weight)
 		default:
-			r := newColumnRead(e, entryWidth(c, e, nil))
+			r := newColumnRead(e, countValuesPerRow(c, e, nil))
 			r.Cols[e.Element] = 0
 			return &r, nil
 		}
 	}
-	return nil, stream.Usagef("{weight} %s: a list is no weight; name one element, %[1]s[0]", name)
+	return nil, stream.Usagef("{weight} %s: a list is no weight; name one element, %[1]s[0]", weight)
 }
 
 // newTargetRead returns the way to decode the label as targets. codes is true if the values of the label are not
@@ -339,12 +339,12 @@ func newTargetRead(c *catalog.Catalog, entries []Entry, name string) (r *ColumnR
 	for _, e := range entries {
 		var one ColumnRead
 		switch {
-		case !isMeantBy(e.name(), name) || e.IsRefused:
+		case !matchesOptionName(e.name(), name) || e.IsRefused:
 			continue
 		case e.Flat == name && e.Why == "" && e.derivation == nil:
-			one = newColumnRead(e, entryWidth(c, e, nil))
+			one = newColumnRead(e, countValuesPerRow(c, e, nil))
 			one.Cols[e.Element] = 0
-		case e.Leaf >= 0 && !canHaveCodes(&c.Leaves[e.Leaf]):
+		case e.Leaf >= 0 && !canHaveTargetCodes(&c.Leaves[e.Leaf]):
 			continue
 		default:
 			one, codes = newColumnRead(e, 1), true
@@ -361,7 +361,7 @@ func newTargetRead(c *catalog.Catalog, entries []Entry, name string) (r *ColumnR
 // limit changes no result.
 const maxCodeScratch = 32 << 20
 
-func canHaveCodes(l *format.Leaf) bool {
+func canHaveTargetCodes(l *format.Leaf) bool {
 	return !l.List && l.NoClass == "" && l.TextScratch <= maxCodeScratch
 }
 
@@ -425,7 +425,7 @@ func CheckFilterColumns(c *catalog.Catalog, sparse *Sparse) error {
 	return nil
 }
 
-// IsStored reports whether a Keep holds the values of an element.
+// IsStored reports whether a Keep (Options.Keep) holds the values of an element of the leaf.
 func (r *ColumnRead) IsStored(element int) bool { return r.Leaf >= 0 && r.HostFeature(element) >= 0 }
 
 // StoredReads lists the reads whose values a Keep holds: the features, then the weights and the targets.
@@ -443,7 +443,7 @@ func (f *Features) StoredReads() []*ColumnRead {
 	return reads
 }
 
-// ListLeavesToDecode lists the leaves of all reads.
+// ListLeavesToDecode lists the leaves that a pass decodes.
 func (f *Features) ListLeavesToDecode(sparse *Sparse) (leaves []int) {
 	if sparse != nil {
 		leaves = append(leaves, sparse.Indices)
@@ -465,7 +465,7 @@ func (f *Features) ListLeavesToDecode(sparse *Sparse) (leaves []int) {
 	return leaves
 }
 
-// NeedsDecoding reports whether any column is decoded.
+// NeedsDecoding reports whether a pass decodes any column from the files.
 func (f *Features) NeedsDecoding() bool {
 	return len(f.Reads) > 0 || f.Weight != nil || f.Target != nil || f.Label != nil
 }

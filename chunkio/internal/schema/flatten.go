@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Entry is one flattened column of the catalog. It is small because lists can have millions of elements.
+// Entry is a column, an element of a list or a derived feature. It is small: lists may have millions of elements.
 type Entry struct {
 	*Origin
 	Flat    string
@@ -55,7 +55,7 @@ func (e *Entry) name() naming.ColumnName {
 	return n
 }
 
-// DescribeFields yields every flattened column, feature or not.
+// DescribeFields yields a description of every flattened column, feature or not.
 func DescribeFields(c *catalog.Catalog, opt settings.Options, sparse *Sparse) iter.Seq[Field] {
 	return func(yield func(Field) bool) {
 		entries, err := FlattenColumns(c, opt, sparse)
@@ -95,8 +95,8 @@ func FlattenColumns(c *catalog.Catalog, opt settings.Options, sparse *Sparse) ([
 				at++
 			}
 		}
-		origins[i] = Origin{Leaf: i, Part: -1, Typ: l.Type, nulls: l.Nulls, Why: l.Why, IsRefused: l.Refused, index: l.Index, columnPosition: leafPosition(i, at+l.Before, sparse)}
-		at += countLeafPositions(c, i, sparse)
+		origins[i] = Origin{Leaf: i, Part: -1, Typ: l.Type, nulls: l.Nulls, Why: l.Why, IsRefused: l.Refused, index: l.Index, columnPosition: positionOfLeaf(i, at+l.Before, sparse)}
+		at += countPositionsOfLeaf(c, i, sparse)
 		if opt.Indicators && len(intake.NumbersAmong(opt.Texts.Nulls)) > 0 {
 			origins[i].nulls = -1 // the metadata does not count numbers that mean a missing value
 		}
@@ -120,7 +120,7 @@ func FlattenColumns(c *catalog.Catalog, opt settings.Options, sparse *Sparse) ([
 			entries = addTimeEntries(entries, e, parts)
 			continue
 		}
-		width := countElements(c, i, sparse)
+		width := countElementsOfLeaf(c, i, sparse)
 		if width == 0 {
 			entries = append(entries, e)
 			continue
@@ -144,7 +144,7 @@ func FlattenColumns(c *catalog.Catalog, opt settings.Options, sparse *Sparse) ([
 			at++
 		}
 		o := &origins[len(c.Leaves)+i]
-		*o = Origin{Leaf: -1, Part: i, Typ: "partition key", nulls: -1, Why: p.Why, columnPosition: leafPosition(-1, places[i], sparse)}
+		*o = Origin{Leaf: -1, Part: i, Typ: "partition key", nulls: -1, Why: p.Why, columnPosition: positionOfLeaf(-1, places[i], sparse)}
 		entries = append(entries, Entry{Origin: o, Flat: p.Key})
 	}
 	if opt.Indicators {
@@ -172,10 +172,10 @@ func FlattenColumns(c *catalog.Catalog, opt settings.Options, sparse *Sparse) ([
 	return entries, nil
 }
 
-func leafPosition(leaf, before int, sparse *Sparse) stream.Position {
+func positionOfLeaf(leaf, elementsBefore int, sparse *Sparse) stream.Position {
 	switch {
 	case sparse == nil:
-		return stream.PositionAt(before)
+		return stream.PositionAt(elementsBefore)
 	case leaf == sparse.Values:
 		return stream.PositionAt(0)
 	}
@@ -189,17 +189,17 @@ func CountPositions(c *catalog.Catalog, sparse *Sparse) int {
 	}
 	n := len(c.Parts)
 	for i := range c.Leaves {
-		n += countLeafPositions(c, i, nil)
+		n += countPositionsOfLeaf(c, i, nil)
 	}
 	return n
 }
 
-func countLeafPositions(c *catalog.Catalog, leaf int, sparse *Sparse) int {
+func countPositionsOfLeaf(c *catalog.Catalog, leaf int, sparse *Sparse) int {
 	l := &c.Leaves[leaf]
-	return l.Before + max(countElements(c, leaf, sparse), 1) + l.After
+	return l.Before + max(countElementsOfLeaf(c, leaf, sparse), 1) + l.After
 }
 
-func countElements(c *catalog.Catalog, leaf int, sparse *Sparse) int {
+func countElementsOfLeaf(c *catalog.Catalog, leaf int, sparse *Sparse) int {
 	switch l := c.Leaves[leaf]; {
 	case sparse != nil && leaf == sparse.Values:
 		return sparse.Features
@@ -213,7 +213,7 @@ func countElements(c *catalog.Catalog, leaf int, sparse *Sparse) int {
 func CountEntries(c *catalog.Catalog, opt settings.Options, sparse *Sparse) int {
 	n := len(c.Leaves) + len(c.Parts)
 	for i := range c.Leaves {
-		n += max(countElements(c, i, sparse)-1, 0)
+		n += max(countElementsOfLeaf(c, i, sparse)-1, 0)
 	}
 	return n + countDerivedFeatures(c, opt, n)
 }

@@ -182,7 +182,7 @@ func countFeatures(ctx context.Context, c *catalog.Catalog, spec *Sparse, opt se
 	err := c.EachIndexBatch(ctx, spec.Indices, opt, func(ctx context.Context, g format.Group, leaf int, from, to int64, rows *format.Lists) error {
 		err := spec.DecodeIndices(ctx, g, leaf, from, to, rows)
 		for _, x := range rows.Values {
-			largest = max(largest, finiteOrDefault(x, -1))
+			largest = max(largest, valueIfFinite(x, -1))
 		}
 		return err
 	})
@@ -197,9 +197,9 @@ func countFeatures(ctx context.Context, c *catalog.Catalog, spec *Sparse, opt se
 	return int(largest) + 1, nil
 }
 
-func finiteOrDefault(x, otherwise float64) float64 {
+func valueIfFinite(x, fallback float64) float64 {
 	if x-x == 0 {
 		return x
 	}
-	return otherwise
+	return fallback
 }

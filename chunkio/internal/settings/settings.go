@@ -189,8 +189,7 @@ func ParseSparseOption(sparse string) (names []string, features string) {
 	return parts, ""
 }
 
-// TripleColumns returns the names of the columns row, index and value in Options.Sparse, or nil if this option does not
-// name triples.
+// TripleColumns returns the columns row, index and value in Options.Sparse, or nil if it does not name triples.
 func TripleColumns(sparse string) []string {
 	if names, _ := ParseSparseOption(sparse); len(names) == 3 {
 		return names

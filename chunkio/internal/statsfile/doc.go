@@ -1,3 +1,3 @@
-// Package statsfile writes and reads the container of statistics (.ufs): a header and named sections, compressed and
-// checked by digests.
+// Package statsfile writes and reads the container of statistics (.ufs): a header and named sections, all with
+// checksums.
 package statsfile

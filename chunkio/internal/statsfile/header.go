@@ -38,8 +38,7 @@ type StatsHead struct {
 // rawLists contains the undecoded lists of a header, which are often equal in many files.
 type rawLists struct{ columns, leftOut, decided []byte }
 
-// ReadStatsHead implements chunkio.ReadStatsHead: it is ReadStatsHeader for callers that read many headers, and open
-// the containers later.
+// ReadStatsHead implements chunkio.ReadStatsHead: it reads the header of a container that is opened later.
 func ReadStatsHead(ctx context.Context, path string, like *StatsHead, opt storage.FetchOptions) (StatsHead, error) {
 	file, size, err := openFileBeginning(ctx, path, opt)
 	if err != nil {
@@ -97,11 +96,11 @@ func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 // of 150 MB had 15 million warnings, and reading it took 1.9 GB.
 const mostWarnings = 10_000
 
-func limitWarnings(all []string) []string {
-	if len(all) <= mostWarnings {
-		return all
+func limitWarnings(warnings []string) []string {
+	if len(warnings) <= mostWarnings {
+		return warnings
 	}
-	return append(stream.WarningsBySeverity(all)[:mostWarnings-1:mostWarnings-1], fmt.Sprintf("and %d more warnings", len(all)-mostWarnings+1))
+	return append(stream.WarningsBySeverity(warnings)[:mostWarnings-1:mostWarnings-1], fmt.Sprintf("and %d more warnings", len(warnings)-mostWarnings+1))
 }
 
 // decodeList decodes and checks the list whose bytes are *written. The parameter like is a list that was decoded
@@ -190,7 +189,7 @@ func (read objectInPlace) ReadAt(b []byte, at int64) (int, error) {
 
 func (objectInPlace) Close() error { return nil }
 
-// FindStatsHeader implements chunkio.FindStatsHeader: it is ReadStatsHeader for a file that may not exist.
+// FindStatsHeader implements chunkio.FindStatsHeader: it reads a header if the file exists.
 func FindStatsHeader(ctx context.Context, path string, opt storage.FetchOptions) (h StatsHeader, found bool, err error) {
 	head, err := ReadStatsHead(ctx, path, nil, opt)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotExist) {

@@ -93,7 +93,7 @@ func isStatsObject(ctx context.Context, path string, opt storage.FetchOptions, h
 
 // OpenStats implements chunkio.OpenStats: it opens the container at path and verifies it.
 func OpenStats(ctx context.Context, path string, opt storage.FetchOptions) (*StatsReader, error) {
-	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
+	return openAndReadStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
 		return readStats(ctx, path, file, size, opt.Memory)
 	})
 }
@@ -101,13 +101,13 @@ func OpenStats(ctx context.Context, path string, opt storage.FetchOptions) (*Sta
 // OpenStatsAs implements chunkio.OpenStatsAs: it opens the container at path whose header was read before
 // (ReadStatsHead), and uses head.Header without decoding it again; head.Check detects a replaced file.
 func OpenStatsAs(ctx context.Context, path string, head StatsHead, opt storage.FetchOptions) (*StatsReader, error) {
-	return openStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
+	return openAndReadStats(ctx, path, opt, func(path string, file io.ReaderAt, size int64) (*StatsReader, error) {
 		s := &StatsReader{Header: head.Header, path: path, file: file, headerCheck: head.Check, headerKnown: true}
 		return s, s.findSections(ctx, size)
 	})
 }
 
-func openStats(ctx context.Context, path string, opt storage.FetchOptions, read func(path string, file io.ReaderAt, size int64) (*StatsReader, error)) (*StatsReader, error) {
+func openAndReadStats(ctx context.Context, path string, opt storage.FetchOptions, read func(path string, file io.ReaderAt, size int64) (*StatsReader, error)) (*StatsReader, error) {
 	f, err := storage.FetchFile(ctx, path, opt)
 	if err != nil {
 		if errors.Is(err, syscall.EISDIR) {
@@ -276,7 +276,7 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 		return err
 	}
 	e := statsExtent{name: string(name), offset: size - c.bytesLeft}
-	if e.name == "" || s.findExtent(e.name) != nil {
+	if e.name == "" || s.findSectionExtent(e.name) != nil {
 		return fmt.Errorf("section name %q is empty or repeated", e.name)
 	}
 	var blocks uint64
@@ -309,8 +309,8 @@ func (s *StatsReader) readSection(c *statsCursor, size int64) error {
 	return nil
 }
 
-// findSections records the positions of the sections of a container whose header is known. It moves from block to block
-// by their lengths, without reading the blocks.
+// findSections records the positions of the sections of a container whose header was read before. It moves from block
+// to block by their lengths, without reading the blocks.
 func (s *StatsReader) findSections(ctx context.Context, size int64) error {
 	c := newStatsCursor(s.file, size)
 	if err := s.readHeader(ctx, c); err != nil {
@@ -384,15 +384,15 @@ func (c *statsCursor) skipNext(n int64) error {
 	return err
 }
 
-func (s *StatsReader) findExtent(name string) *statsExtent {
-	if i := slices.IndexFunc(s.sections, func(e statsExtent) bool { return e.name == name }); i >= 0 {
+func (s *StatsReader) findSectionExtent(section string) *statsExtent {
+	if i := slices.IndexFunc(s.sections, func(e statsExtent) bool { return e.name == section }); i >= 0 {
 		return &s.sections[i]
 	}
 	return nil
 }
 
 // Has reports whether there is a section of that name.
-func (s *StatsReader) Has(name string) bool { return s.findExtent(name) != nil }
+func (s *StatsReader) Has(name string) bool { return s.findSectionExtent(name) != nil }
 
 // Close closes the file. Readers of its sections cannot be used afterwards.
 func (s *StatsReader) Close() error {

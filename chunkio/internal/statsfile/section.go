@@ -14,7 +14,7 @@ import (
 // SectionReader returns the uncompressed bytes of a section from its start. The caller must read to io.EOF, because the
 // length and the checksum are verified only there. The reader holds two blocks in memory.
 func (s *StatsReader) SectionReader(name string) (io.Reader, error) {
-	e := s.findExtent(name)
+	e := s.findSectionExtent(name)
 	if e == nil {
 		return nil, errStats(s.path, fmt.Errorf("no section %q", name))
 	}

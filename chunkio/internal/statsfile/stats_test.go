@@ -96,7 +96,7 @@ func TestStatsRoundTrip(t *testing.T) {
 			t.Errorf("header read as %+v", s.Header)
 		}
 		for name := range want {
-			if !bytes.Equal(got[name], want[name]) || int(s.findExtent(name).length) != n && name != "empty" {
+			if !bytes.Equal(got[name], want[name]) || int(s.findSectionExtent(name).length) != n && name != "empty" {
 				t.Errorf("%d bytes: section %s differs", n, name)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// CheckAgainstLog checks an opened file, or the error of opening it, against the log or the plan that lists it.
+// CheckAgainstLog returns err, or else an error if the log or the plan that lists the file contradicts in or err.
 func (e Entry) CheckAgainstLog(in Input, err error) error {
 	switch {
 	case e.Plan != "":
@@ -41,7 +41,7 @@ func (e Entry) checkAgainstPlan(in Input, err error) error {
 	name := place.DisplayName(e.Path)
 	switch {
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
-		return errUnlikePlan(name, "the plan %s has this file, and it is not there", e.Plan)
+		return errDiffersFromPlan(name, "the plan %s has this file, and it is not there", e.Plan)
 	case errors.Is(err, store.ErrChanged):
 		return ErrChangedSincePlan(name, e.Plan)
 	case err == nil && e.Size >= 0 && in.Size() != e.Size:
@@ -52,10 +52,10 @@ func (e Entry) checkAgainstPlan(in Input, err error) error {
 
 // ErrChangedSincePlan returns the error for a file that changed since its plan was made.
 func ErrChangedSincePlan(path, plan string) error {
-	return errUnlikePlan(path, "the file changed since the plan %s was made", plan)
+	return errDiffersFromPlan(path, "the file changed since the plan %s was made", plan)
 }
 
-func errUnlikePlan(path, format string, plan string) error {
+func errDiffersFromPlan(path, format string, plan string) error {
 	e := stream.Dataf(path, format, plan)
 	e.Remedy = stream.Textf("make the plan again, and scan all shards by it")
 	return e

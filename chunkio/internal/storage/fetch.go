@@ -19,8 +19,9 @@ const (
 	// MB/s they take 2.6 ms; another request takes about 20 ms.
 	FetchGap = 256 << 10
 
-	// MaxRequestBytes is the longest range that is fetched by one request. A longer range is fetched by two requests, so
-	// that its front can be decoded while its end arrives. A range of more than four times this size is cut into parts of at most twice this size.
+	// MaxRequestBytes is the longest range that is fetched by one request. A longer range is fetched by two requests,
+	// so that its front can be decoded while its end arrives. A range of more than four times this size is cut into
+	// parts of at most twice this size.
 	MaxRequestBytes = 16 << 20
 
 	// SpoolRequestBytes is the smallest size of a request for a row group that does not fit into memory and is stored
@@ -50,18 +51,18 @@ func MergeExtents(extents []format.Extent, size, maxGap int64) []format.Extent {
 	return ranges
 }
 
-func splitRange(r format.Extent, maxBytes int64) []format.Extent {
+func splitRangeForRequests(whole format.Extent, maxBytes int64) []format.Extent {
 	n := int64(1)
 	switch {
-	case r.Size > 4*maxBytes:
-		n = (r.Size + 2*maxBytes - 1) / (2 * maxBytes)
-	case r.Size > maxBytes:
+	case whole.Size > 4*maxBytes:
+		n = (whole.Size + 2*maxBytes - 1) / (2 * maxBytes)
+	case whole.Size > maxBytes:
 		n = 2
 	}
-	size := (r.Size + n - 1) / n
+	size := (whole.Size + n - 1) / n
 	var parts []format.Extent
-	for at := r.At; at < r.At+r.Size; at += size {
-		parts = append(parts, format.Extent{At: at, Size: min(size, r.At+r.Size-at)})
+	for at := whole.At; at < whole.At+whole.Size; at += size {
+		parts = append(parts, format.Extent{At: at, Size: min(size, whole.At+whole.Size-at)})
 	}
 	return parts
 }
@@ -103,7 +104,7 @@ type rangeRequest struct {
 	diskOffset int64          // offset in the scratch file of the request's first byte
 }
 
-func (p *rangeRequest) allocatePieces(wanted []format.Extent, buffer func(n int) []byte) {
+func (p *rangeRequest) allocatePieces(wanted []format.Extent, allocate func(n int) []byte) {
 	total := int64(0)
 	within := func(yield func(format.Extent)) {
 		for _, w := range wanted {
@@ -114,7 +115,7 @@ func (p *rangeRequest) allocatePieces(wanted []format.Extent, buffer func(n int)
 		}
 	}
 	within(func(e format.Extent) { total += e.Size })
-	p.data = buffer(int(total))
+	p.data = allocate(int(total))
 	room := p.data
 	within(func(e format.Extent) {
 		p.pieces = append(p.pieces, store.Piece{At: e.At, To: room[:e.Size:e.Size]})
@@ -145,8 +146,7 @@ func (f *Fetcher) OpenGroup(ctx context.Context, file format.File, in Input, g i
 	}, err
 }
 
-// StartFetch starts to fetch the extents of an object. Until release is called, ReadAt of the object waits for their
-// bytes.
+// StartFetch starts to fetch the extents of an object. Until Release, ReadAt of the object waits for their bytes.
 func (f *Fetcher) StartFetch(ctx context.Context, o *Object, extents []format.Extent) (*GroupFetch, error) {
 	wanted := MergeExtents(extents, o.Object.Size, 0)
 	ranges := MergeExtents(wanted, o.Object.Size, FetchGap)
@@ -166,7 +166,7 @@ func (f *Fetcher) StartFetch(ctx context.Context, o *Object, extents []format.Ex
 	}
 	base := int64(0)
 	for _, r := range ranges {
-		for _, e := range splitRange(r, maxBytes) {
+		for _, e := range splitRangeForRequests(r, maxBytes) {
 			g.requests = append(g.requests, &rangeRequest{Extent: e, done: make(chan struct{}), disk: g.disk, diskOffset: base})
 			base += e.Size
 		}
@@ -272,18 +272,18 @@ func (g *GroupFetch) Release() {
 	}
 }
 
-func (f *Fetcher) takeBuffer(n int) []byte {
+func (f *Fetcher) takeBuffer(length int) []byte {
 	f.mu.Lock()
 	for i, b := range f.Spare {
-		if cap(b) >= n && cap(b) <= n+n/4 {
+		if cap(b) >= length && cap(b) <= length+length/4 {
 			f.Spare = slices.Delete(f.Spare, i, i+1)
 			f.mu.Unlock()
-			return b[:n]
+			return b[:length]
 		}
 	}
 	f.Spare = nil // no buffer has a suitable size: the sizes of requests have changed
 	f.mu.Unlock()
-	return make([]byte, n, n+n/8)
+	return make([]byte, length, length+length/8)
 }
 
 func (f *Fetcher) returnBuffer(b []byte) {

@@ -32,7 +32,7 @@ func TestCoalesce(t *testing.T) {
 				t.Fatalf("a range at %d after one that ends at %d with gaps of %d", r.At, end, gap)
 			}
 			end = r.At
-			for _, part := range splitRange(r, 1+int64(rng.IntN(50))) {
+			for _, part := range splitRangeForRequests(r, 1+int64(rng.IntN(50))) {
 				if part.At != end || part.Size < 1 {
 					t.Fatalf("part %+v of %+v after %d", part, r, end)
 				}

@@ -89,7 +89,7 @@ func ComputeFingerprint(in Input, footer uint64) (uint64, error) {
 	const sampled = 4 << 10
 	switch in := in.(type) {
 	case *Object:
-		return in.versionFingerprint(footer), nil
+		return in.fingerprintOfVersion(footer), nil
 	case *StdinInput:
 		return in.Digest, nil
 	}
@@ -148,7 +148,7 @@ func (c *CountingInput) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Busy implements format.Measured.
+// Busy implements format.Measured: it returns the counters of the time of reading and decoding.
 func (c *CountingInput) Busy() *stream.Busy {
 	if m := c.Meter.Load(); m != nil {
 		return &m.Busy
@@ -156,7 +156,7 @@ func (c *CountingInput) Busy() *stream.Busy {
 	return nil
 }
 
-// Far implements format.Far.
+// Far implements format.Far: it reports whether every read is a request to an object store.
 func (c *CountingInput) Far() bool { return format.IsFar(c.Input) }
 
 // StdinInput is standard input after it was stored, either its rows as Parquet or its unchanged bytes.

@@ -16,8 +16,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Object is an object in a store as an Input. Its end, with the footer, is in memory. The extents passed to StartFetch
-// are fetched ahead. Any other read is a separate request.
+// Object is an object in a store, which is read as an Input. Its end, with the footer, is in memory. The extents passed
+// to StartFetch are fetched ahead. Any other read is a separate request.
 type Object struct {
 	ctx    context.Context // context of all reads, because io.ReaderAt has none
 	client *store.Client
@@ -52,17 +52,17 @@ func (k *openingData) memoryBytes() int64 {
 	return n
 }
 
-func (k *openingData) headFrom(at int64) []byte {
-	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].offset > at }) - 1
-	if i < 0 || at >= k.heads[i].offset+int64(len(k.heads[i].data)) {
+func (k *openingData) keptBytesFrom(offset int64) []byte {
+	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].offset > offset }) - 1
+	if i < 0 || offset >= k.heads[i].offset+int64(len(k.heads[i].data)) {
 		return nil
 	}
-	return k.heads[i].data[at-k.heads[i].offset:]
+	return k.heads[i].data[offset-k.heads[i].offset:]
 }
 
-func (k *openingData) addHead(at int64, data []byte) {
-	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].offset > at })
-	k.heads = slices.Insert(k.heads, i, excerpt{at, bytes.Clone(data)})
+func (k *openingData) keepBytesRead(offset int64, data []byte) {
+	i := sort.Search(len(k.heads), func(i int) bool { return k.heads[i].offset > offset })
+	k.heads = slices.Insert(k.heads, i, excerpt{offset, bytes.Clone(data)})
 }
 
 // firstTailBytes is the number of bytes fetched from the end of the first object: enough for the footer of about 600
@@ -102,7 +102,7 @@ func (s *ObjectStore) OpenObject(ctx context.Context, e Entry, memory int64) (*O
 	if o.Object.Size == 0 {
 		return nil, stream.Dataf(o.Name(), "is empty (0 bytes)")
 	}
-	if o.openingData = s.Tails.loadOpening(o.versionEntry()); o.Tail == nil {
+	if o.openingData = s.Tails.openingDataOf(o.entryOfVersion()); o.Tail == nil {
 		n := s.LastFooterBytes.Load()
 		if n == 0 {
 			n = firstTailBytes
@@ -115,8 +115,7 @@ func (s *ObjectStore) OpenObject(ctx context.Context, e Entry, memory int64) (*O
 	return o, nil
 }
 
-// KeepFooter drops the bytes of the tail in front of the footer, and keeps the footer for the next pass if the cache
-// has room.
+// KeepFooter drops the bytes of the tail in front of the footer, and keeps the footer if the cache has room.
 func (s *ObjectStore) KeepFooter(o *Object) error {
 	start, err := ReadFooterStart(o)
 	if err != nil {
@@ -130,14 +129,14 @@ func (s *ObjectStore) KeepFooter(o *Object) error {
 		o.Tail = append([]byte(nil), o.Tail[extra:]...)
 	}
 	// If an object has no version, its footer may be another one at the next pass, so its opening data are not kept.
-	if o.Object.Version == "" || !s.Tails.storeOpening(o.versionEntry(), o.openingData) {
+	if o.Object.Version == "" || !s.Tails.storeOpening(o.entryOfVersion(), o.openingData) {
 		o.heads = nil
 	}
 	o.isOpening = false
 	return nil
 }
 
-func (o *Object) versionEntry() Entry {
+func (o *Object) entryOfVersion() Entry {
 	return Entry{Path: o.Object.String(), Size: o.Object.Size, Version: o.Object.Version}
 }
 
@@ -147,7 +146,7 @@ func (o *Object) Name() string { return o.Object.PublicName() }
 // Size implements Input.
 func (o *Object) Size() int64 { return o.Object.Size }
 
-// Far implements format.Far.
+// Far implements format.Far: it reports whether every read is a request to an object store.
 func (o *Object) Far() bool { return true }
 
 // Close implements Input.
@@ -158,7 +157,7 @@ func (o *Object) Close() error {
 	return nil
 }
 
-func (o *Object) versionFingerprint(footer uint64) uint64 {
+func (o *Object) fingerprintOfVersion(footer uint64) uint64 {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(o.Object.Size))
 	b = binary.LittleEndian.AppendUint64(b, footer)
 	return xxhash.Sum64(append(b, o.Object.Version...))
@@ -167,7 +166,7 @@ func (o *Object) versionFingerprint(footer uint64) uint64 {
 // ReadAt implements io.ReaderAt.
 func (o *Object) ReadAt(p []byte, at int64) (int, error) {
 	if at < 0 || at > o.Object.Size || int64(len(p)) > o.Object.Size-at {
-		return readPastEnd(o, p, at)
+		return readUpToEndOfObject(o, p, at)
 	}
 	for done := 0; done < len(p); {
 		n, err := o.readAvailable(p[done:], at+int64(done))
@@ -187,7 +186,7 @@ func (o *Object) readAvailable(p []byte, at int64) (int, error) {
 		o.mu.RUnlock()
 		return n, nil
 	}
-	if head := o.headFrom(at); head != nil {
+	if head := o.keptBytesFrom(at); head != nil {
 		o.mu.RUnlock()
 		return copy(p, head), nil
 	}
@@ -196,7 +195,7 @@ func (o *Object) readAvailable(p []byte, at int64) (int, error) {
 		n := copy(p, o.lastRead[i:])
 		o.mu.RUnlock()
 		if opening {
-			o.keepHead(at, p[:n])
+			o.keepOpeningBytes(at, p[:n])
 		}
 		return n, nil
 	}
@@ -213,7 +212,7 @@ func (o *Object) readAvailable(p []byte, at int64) (int, error) {
 	p = p[:min(int64(len(p)), tailAt-at)]
 	switch {
 	case opening && at+int64(len(p)) == tailAt: // the read needs more of the footer
-		return len(p), o.extendTail(p, at)
+		return len(p), o.fetchIntoTail(p, at)
 	case len(p) >= LeastRequest:
 		if err := o.client.Read(o.ctx, o.Object, p, at); err != nil {
 			return 0, err
@@ -229,22 +228,22 @@ func (o *Object) readAvailable(p []byte, at int64) (int, error) {
 		o.mu.Unlock()
 	}
 	if opening {
-		o.keepHead(at, p)
+		o.keepOpeningBytes(at, p)
 	}
 	return len(p), nil
 }
 
-func (o *Object) keepHead(at int64, p []byte) {
+func (o *Object) keepOpeningBytes(offset int64, read []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.headBytes += int64(len(p)); o.headBytes <= o.MaxHeadBytes {
-		o.addHead(at, p)
+	if o.headBytes += int64(len(read)); o.headBytes <= o.MaxHeadBytes {
+		o.keepBytesRead(offset, read)
 	} else {
 		o.heads = nil
 	}
 }
 
-func (o *Object) extendTail(p []byte, at int64) error {
+func (o *Object) fetchIntoTail(p []byte, at int64) error {
 	if err := o.client.Read(o.ctx, o.Object, p, at); err != nil {
 		return err
 	}
@@ -256,7 +255,7 @@ func (o *Object) extendTail(p []byte, at int64) error {
 	return nil
 }
 
-func readPastEnd(o *Object, p []byte, at int64) (int, error) {
+func readUpToEndOfObject(o *Object, p []byte, at int64) (int, error) {
 	if at < 0 || at >= o.Object.Size {
 		return 0, io.ErrUnexpectedEOF
 	}
@@ -303,7 +302,7 @@ func (t *TailCache) storeOpening(e Entry, k openingData) bool {
 	return k.heads != nil
 }
 
-func (t *TailCache) loadOpening(e Entry) openingData {
+func (t *TailCache) openingDataOf(e Entry) openingData {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.byVersion[e]

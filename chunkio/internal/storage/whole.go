@@ -146,8 +146,7 @@ func ErrFetch(path string, err error, remedy stream.Text) error {
 	return &stream.DataError{Path: place.DisplayName(path), RowGroup: -1, Row: -1, Err: err, Remedy: remedy}
 }
 
-// ReadAll implements chunkio.ReadAll: it returns the contents of the file or object at path, like [ReadWhole], if the
-// memory has room for them.
+// ReadAll implements chunkio.ReadAll: it returns the contents of a file or object if the memory has room for them.
 func ReadAll(ctx context.Context, path string, opt FetchOptions, remedy stream.Text) (text []byte, err error) {
 	err = ReadWhole(ctx, path, opt, remedy, func(r io.Reader) (err error) {
 		text, err = opt.readWithin(path, r)

@@ -15,7 +15,7 @@ func (b *Builder) AddEntry(index uint32, value float64) error { return b.parser.
 // EndRow ends the current row.
 func (b *Builder) EndRow() error {
 	b.parser.endRow(0)
-	return b.parser.writeIfFull()
+	return b.parser.writeGroupIfFull()
 }
 
 // FinishTable finishes the table, which is read from an input with this digest.

@@ -31,7 +31,7 @@ type Table struct {
 	name    string  // name of the entries if they do not come from a text; then there are no labels
 }
 
-func (t *Table) entriesLeafIndex() int {
+func (t *Table) indexOfEntriesLeaf() int {
 	if t.name != "" {
 		return 0
 	}
@@ -66,7 +66,7 @@ func (t *Table) OpenFrom(in format.Input) *File { return &File{t, in} }
 // Input returns the input from which the text was read.
 func (f *File) Input() format.Input { return f.in }
 
-// Leaves implements format.File.
+// Leaves implements format.File: it returns the leaf columns of the schema.
 func (f *File) Leaves() []format.Leaf {
 	entries := format.Leaf{Name: Entries, Type: "map", Why: "maps", NoClass: "a map", Nulls: -1, MaybeNaN: true, Scratch: scratchBytes, Entries: "double"}
 	if f.name != "" {
@@ -79,15 +79,15 @@ func (f *File) Leaves() []format.Leaf {
 	}
 }
 
-// GroupRows implements format.File.
+// GroupRows implements format.File: it returns the number of rows of each group.
 func (f *File) GroupRows() []int64 { return f.rows }
 
-// GroupBytes implements format.Weighed.
-func (f *File) GroupBytes(g int) int64 { return f.groups[g].byteSize(f.rows[g]) }
+// GroupBytes implements format.Weighed: it returns the bytes of group g in the file.
+func (f *File) GroupBytes(g int) int64 { return f.groups[g].bytesInSpool(f.rows[g]) }
 
-func (e extent) byteSize(rows int64) int64 { return 12*rows + 12*e.entries }
+func (e extent) bytesInSpool(rows int64) int64 { return 12*rows + 12*e.entries }
 
-// HeldBytes implements format.File.
+// HeldBytes implements format.File: it returns the memory of the open file, mainly of its footer.
 func (f *File) HeldBytes() int64 { return 24 * int64(len(f.groups)) }
 
 // FooterDigest implements format.File: a text has no footer, so this is the digest of the whole text.
@@ -96,7 +96,7 @@ func (f *File) FooterDigest() uint64 { return f.digest }
 // Close implements format.File.
 func (f *File) Close() error { return f.in.Close() }
 
-// Open implements format.File.
+// Open implements format.File: it prepares group g for decoding.
 func (f *File) Open(_ context.Context, g int, _ []int) (format.Group, error) {
 	if g < 0 || g >= len(f.groups) {
 		return nil, format.PlaceError(f.in.Name(), -1, "", fmt.Errorf("there is no row group %d", g))

@@ -37,23 +37,23 @@ func (g *group) withExtent(column string, from, to int64, f func(e extent, rows 
 	return format.PlaceError(g.file.in.Name(), g.number, column, err)
 }
 
-func (g *group) eachPiece(ctx context.Context, at, count int64, size int, f func(raw []byte)) error {
-	buf := make([]byte, min(count*int64(size), pieceBytes))
-	for left := count * int64(size); left > 0; {
+func (g *group) readInPieces(ctx context.Context, offset, count int64, valueBytes int, f func(raw []byte)) error {
+	buf := make([]byte, min(count*int64(valueBytes), pieceBytes))
+	for left := count * int64(valueBytes); left > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		buf = buf[:min(left, int64(len(buf)))]
-		if err := format.ReadAt(g.file.spool, buf, at); err != nil {
+		if err := format.ReadAt(g.file.spool, buf, offset); err != nil {
 			return fmt.Errorf("the scratch file of its rows: %w", err)
 		}
 		f(buf)
-		at, left = at+int64(len(buf)), left-int64(len(buf))
+		offset, left = offset+int64(len(buf)), left-int64(len(buf))
 	}
 	return nil
 }
 
-// Decode implements format.Group.
+// Decode implements format.Group: it writes rows [from, to) of leaf l to dst, one slice for each list element.
 func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	return g.withExtent(Label, from, to, func(e extent, _ int64) error {
 		if l != labelLeaf || g.file.name != "" || len(dst) != 1 {
@@ -63,11 +63,11 @@ func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float
 			return nil
 		}
 		labels := dst[0][:0]
-		return g.eachPiece(ctx, e.at+8*from, to-from, 8, func(raw []byte) { labels = appendFloats(labels, raw) })
+		return g.readInPieces(ctx, e.at+8*from, to-from, 8, func(raw []byte) { labels = appendDecodedFloats(labels, raw) })
 	})
 }
 
-// DecodeTexts implements format.Group.
+// DecodeTexts implements format.Group: it passes rows [from, to) of leaf l to emit as texts.
 func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit func(ids []int32, values *text.List) error) error {
 	labels := [][]float64{make([]float64, max(to-from, 0))}
 	if err := g.Decode(ctx, l, from, to, labels); err != nil {
@@ -86,12 +86,12 @@ func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit fun
 	return emit(ids, values)
 }
 
-// DecodeKeys implements format.Group.
+// DecodeKeys implements format.Group: it reads the keys of the maps in rows [from, to) of leaf l.
 func (g *group) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	return g.decodeEntries(ctx, l, from, to, dst, func(e extent, rows, first int64) (int64, int) { return e.at + 12*rows + 4*first, 4 })
 }
 
-// DecodeLists implements format.Group.
+// DecodeLists implements format.Group: it reads the lists in rows [from, to) of leaf l.
 func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	return g.decodeEntries(ctx, l, from, to, dst, func(e extent, rows, first int64) (int64, int) {
 		return e.at + 12*rows + 4*e.entries + 8*first, 8
@@ -107,13 +107,13 @@ func (g *group) decodeEntries(ctx context.Context, l int, from, to int64, dst *f
 		name = g.file.name
 	}
 	return g.withExtent(name, from, to, func(e extent, rows int64) error {
-		if l != g.file.entriesLeafIndex() {
+		if l != g.file.indexOfEntriesLeaf() {
 			return errors.New("the label is no list")
 		}
 		first, last := int64(0), int64(0)
 		begin := max(from-1, 0) // the end of the previous row is the beginning of the first row
 		row := begin
-		err := g.eachPiece(ctx, e.at+8*rows+4*begin, to-begin, 4, func(raw []byte) {
+		err := g.readInPieces(ctx, e.at+8*rows+4*begin, to-begin, 4, func(raw []byte) {
 			for ; len(raw) > 0; raw, row = raw[4:], row+1 {
 				if last = int64(binary.LittleEndian.Uint32(raw)); row < from {
 					first = last
@@ -126,9 +126,9 @@ func (g *group) decodeEntries(ctx context.Context, l int, from, to int64, dst *f
 			return err
 		}
 		at, size := place(e, rows, first)
-		return g.eachPiece(ctx, at, last-first, size, func(raw []byte) {
+		return g.readInPieces(ctx, at, last-first, size, func(raw []byte) {
 			if size == 8 {
-				dst.Values = appendFloats(dst.Values, raw)
+				dst.Values = appendDecodedFloats(dst.Values, raw)
 				return
 			}
 			for ; len(raw) > 0; raw = raw[4:] {
@@ -138,7 +138,7 @@ func (g *group) decodeEntries(ctx context.Context, l int, from, to int64, dst *f
 	})
 }
 
-func appendFloats(dst []float64, raw []byte) []float64 {
+func appendDecodedFloats(dst []float64, raw []byte) []float64 {
 	for ; len(raw) > 0; raw = raw[8:] {
 		dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(raw)))
 	}

@@ -41,8 +41,8 @@ type parser struct {
 	buf        []byte
 }
 
-// ParseRows reads libsvm text to its end and writes its rows to the spool, using about 16 MiB of memory, and at most limit
-// bytes. Indices are kept unchanged. Errors about the text are *stream.DataError that name the line.
+// ParseRows reads libsvm text to its end and writes its rows to the spool, using about 16 MiB of memory, and at most
+// limit bytes. Indices are kept unchanged. Errors about the text are *stream.DataError that name the line.
 func ParseRows(ctx context.Context, path string, text io.Reader, spool Spool, limit int64) (*Table, error) {
 	digest := fnv.New64a()
 	p := &parser{path: path, limit: limit, table: &Table{spool: spool}}
@@ -61,7 +61,7 @@ func ParseRows(ctx context.Context, path string, text io.Reader, spool Spool, li
 				return nil, err
 			}
 		}
-		if err := p.writeIfFull(); err != nil {
+		if err := p.writeGroupIfFull(); err != nil {
 			return nil, err
 		}
 	}
@@ -183,7 +183,7 @@ func (p *parser) endRow(label float64) {
 	p.labels, p.rowEnds = append(p.labels, label), append(p.rowEnds, uint32(len(p.indices)))
 }
 
-func (p *parser) writeIfFull() error {
+func (p *parser) writeGroupIfFull() error {
 	if len(p.labels) < groupRows && len(p.indices) < groupEntries {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (p *parser) writeGroup() error {
 		}
 	}
 	p.table.groups, p.table.rows = append(p.table.groups, g), append(p.table.rows, rows)
-	p.groupStart += g.byteSize(rows)
+	p.groupStart += g.bytesInSpool(rows)
 	p.labels, p.rowEnds, p.indices, p.values = p.labels[:0], p.rowEnds[:0], p.indices[:0], p.values[:0]
 	return nil
 }
@@ -224,17 +224,17 @@ func appendFloat(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 }
 
-func writeNumbers[T any](p *parser, x []T, size int, add func([]byte, T) []byte) error {
-	for len(x) > 0 {
-		n := min(len(x), pieceBytes/size)
+func writeNumbers[T any](p *parser, numbers []T, bytesEach int, appendNumber func([]byte, T) []byte) error {
+	for len(numbers) > 0 {
+		n := min(len(numbers), pieceBytes/bytesEach)
 		p.buf = p.buf[:0]
-		for _, v := range x[:n] {
-			p.buf = add(p.buf, v)
+		for _, v := range numbers[:n] {
+			p.buf = appendNumber(p.buf, v)
 		}
 		if _, err := p.table.spool.Write(p.buf); err != nil {
 			return err
 		}
-		x = x[n:]
+		numbers = numbers[n:]
 	}
 	return nil
 }

@@ -21,9 +21,9 @@ func (i Instant) Compare(j Instant) int {
 	return cmp.Compare(i.Nano, j.Nano)
 }
 
-// InstantOf converts a number of units since 1970 or midnight. A second has perSecond units.
+// InstantOf converts a number of units of time since 1970 or midnight. A second has perSecond units.
 func InstantOf(units, perSecond int64) Instant {
-	second := floorDiv(units, perSecond)
+	second := divideRoundingDown(units, perSecond)
 	return Instant{second, int32((units - second*perSecond) * (1e9 / perSecond))}
 }
 
@@ -48,10 +48,10 @@ func ParseInstant(b []byte, perSecond int64) (Instant, bool) {
 		if b[10] != 'T' && b[10] != ' ' {
 			return Instant{}, false
 		}
-		clock, ok := parseClock(b[11:])
+		clock, ok := parseTimeOfDay(b[11:])
 		return Instant{at.Second + clock.Second, clock.Nano}, ok
 	case len(b) >= 8 && b[2] == ':':
-		return parseClock(b)
+		return parseTimeOfDay(b)
 	}
 	if days, nanos, ok := bytes.Cut(bytes.TrimSuffix(b, []byte("ns")), []byte("d")); ok {
 		d, err := strconv.ParseInt(string(days), 10, 64)
@@ -66,7 +66,7 @@ func ParseInstant(b []byte, perSecond int64) (Instant, bool) {
 	return InstantOf(units, perSecond), err == nil
 }
 
-func parseClock(b []byte) (Instant, bool) {
+func parseTimeOfDay(b []byte) (Instant, bool) {
 	if len(b) < 8 || b[2] != ':' || b[5] != ':' {
 		return Instant{}, false
 	}
@@ -107,7 +107,7 @@ func daysSince1970(year, month, day int64) int64 {
 		year--
 		month += 12
 	}
-	era := floorDiv(year, 400)
+	era := divideRoundingDown(year, 400)
 	inEra := year - 400*era
 	inYear := (153*(month-3)+2)/5 + day - 1
 	return 146097*era + 365*inEra + inEra/4 - inEra/100 + inYear - 719468

@@ -110,10 +110,10 @@ const (
 	timeText = "15:04:05.999999999"
 )
 
-// AppendTime appends a number of units since 1970 as a date and time. A second has perSecond units. If the time is
-// known to be UTC, a Z is appended.
+// AppendTime appends a number of units since 1970 as a date and time. A second has perSecond units. A Z follows if utc
+// is set.
 func AppendTime(b []byte, units, perSecond int64, utc bool) []byte {
-	seconds := floorDiv(units, perSecond)
+	seconds := divideRoundingDown(units, perSecond)
 	if seconds < FirstSecond || seconds > LastSecond {
 		return strconv.AppendInt(b, units, 10)
 	}
@@ -141,7 +141,7 @@ func AppendClock(b []byte, units, perSecond int64) []byte {
 	return time.Unix(units/perSecond, units%perSecond*(1e9/perSecond)).UTC().AppendFormat(b, timeText)
 }
 
-func floorDiv(a, b int64) int64 {
+func divideRoundingDown(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
 		q--

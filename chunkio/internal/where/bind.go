@@ -11,7 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Bound is a condition in which some or all comparisons are bound to the types of their columns. It is immutable.
+// Bound is a condition on rows in which some or all comparisons are bound to the types of their columns. It is
+// immutable.
 type Bound struct {
 	*condition.Condition
 	checks []boundLeaf // by leaf
@@ -45,7 +46,7 @@ func Bind(c *condition.Condition, kind func(column string) (Kind, bool)) (*Bound
 		k, known := kind(l.Column)
 		b.checks[i] = boundLeaf{column: l.Column, kind: k, isBound: known, comparison: l.Test}
 		if known {
-			if err := b.checks[i].bindConstants(l); err != nil {
+			if err := b.checks[i].bindLeafConstants(l); err != nil {
 				return nil, err
 			}
 		}
@@ -64,23 +65,23 @@ func (b *Bound) UnknownColumns() []string {
 	return names
 }
 
-func errUnfitComparison(l *condition.Leaf, k Kind, format string, args ...any) error {
-	return stream.Usagef("{where}: column %q, at character %d, is %v: %v", l.Column, l.At+1, k, stream.Textf(format, args...))
+func errUnfitComparison(l *condition.Leaf, columnKind Kind, format string, args ...any) error {
+	return stream.Usagef("{where}: column %q, at character %d, is %v: %v", l.Column, l.At+1, columnKind, stream.Textf(format, args...))
 }
 
-func (c *boundLeaf) bindConstants(l *condition.Leaf) error {
+func (c *boundLeaf) bindLeafConstants(leaf *condition.Leaf) error {
 	switch {
 	case c.kind.Class == Other:
-		return errUnfitComparison(l, c.kind, "such columns cannot stand in a condition")
-	case l.Test == condition.IsNull:
+		return errUnfitComparison(leaf, c.kind, "such columns cannot stand in a condition")
+	case leaf.Test == condition.IsNull:
 		return nil
 	case c.kind.Class == Lists:
-		return stream.Usagef("{where}: column %s holds lists; name one element, as %[1]s[0], or ask whether it is null", l.Column)
-	case l.Bare && c.kind.Class != Truth && c.kind.Class != KeyTruth:
-		return errUnfitComparison(l, c.kind, "only a boolean column is a condition on its own; compare it with a constant")
+		return stream.Usagef("{where}: column %s holds lists; name one element, as %[1]s[0], or ask whether it is null", leaf.Column)
+	case leaf.Bare && c.kind.Class != Truth && c.kind.Class != KeyTruth:
+		return errUnfitComparison(leaf, c.kind, "only a boolean column is a condition on its own; compare it with a constant")
 	}
-	for i := range l.Constants {
-		if err := c.addConstant(l, &l.Constants[i]); err != nil {
+	for i := range leaf.Constants {
+		if err := c.addTypedConstant(leaf, &leaf.Constants[i]); err != nil {
 			return err
 		}
 	}
@@ -96,35 +97,35 @@ func (c *boundLeaf) bindConstants(l *condition.Leaf) error {
 	return nil
 }
 
-func (c *boundLeaf) addConstant(l *condition.Leaf, k *condition.Constant) error {
+func (c *boundLeaf) addTypedConstant(leaf *condition.Leaf, constant *condition.Constant) error {
 	switch c.kind.Class {
 	case Float, Integer, Decimal, KeyNumber:
-		return c.addNumber(l, k)
+		return c.addNumberConstant(leaf, constant)
 	case Truth, KeyTruth:
-		return c.addTruth(l, k)
+		return c.addBoolConstant(leaf, constant)
 	case Text, KeyText:
-		if k.Kind != condition.Text {
-			return errUnfitComparison(l, c.kind, "%s is no text; write it in quotes: %q", k.Text, k.Text)
+		if constant.Kind != condition.Text {
+			return errUnfitComparison(leaf, c.kind, "%s is no text; write it in quotes: %q", constant.Text, constant.Text)
 		}
-		c.texts = append(c.texts, k.Text)
+		c.texts = append(c.texts, constant.Text)
 		return nil
 	}
-	return c.addInstant(l, k)
+	return c.addTimeConstant(leaf, constant)
 }
 
-func (c *boundLeaf) addTruth(l *condition.Leaf, k *condition.Constant) error {
-	if l.Test != condition.Equal {
-		return errUnfitComparison(l, c.kind, "true and false have no order; compare with == or !=")
+func (c *boundLeaf) addBoolConstant(leaf *condition.Leaf, constant *condition.Constant) error {
+	if leaf.Test != condition.Equal {
+		return errUnfitComparison(leaf, c.kind, "true and false have no order; compare with == or !=")
 	}
-	value := k.Truth
+	value := constant.Truth
 	switch {
-	case k.Kind == condition.Truth:
-	case k.Kind == condition.Number && k.Number.Cmp(big.NewRat(1, 1)) == 0, k.Kind == condition.Text && strings.EqualFold(k.Text, "true"):
+	case constant.Kind == condition.Truth:
+	case constant.Kind == condition.Number && constant.Number.Cmp(big.NewRat(1, 1)) == 0, constant.Kind == condition.Text && strings.EqualFold(constant.Text, "true"):
 		value = true
-	case k.Kind == condition.Number && k.Number.Sign() == 0, k.Kind == condition.Text && strings.EqualFold(k.Text, "false"):
+	case constant.Kind == condition.Number && constant.Number.Sign() == 0, constant.Kind == condition.Text && strings.EqualFold(constant.Text, "false"):
 		value = false
 	default:
-		return errUnfitComparison(l, c.kind, "%q is neither true nor false", k.Text)
+		return errUnfitComparison(leaf, c.kind, "%q is neither true nor false", constant.Text)
 	}
 	if c.kind.Class == KeyTruth {
 		c.texts = append(c.texts, map[bool]string{true: "true", false: "false"}[value])
@@ -134,19 +135,19 @@ func (c *boundLeaf) addTruth(l *condition.Leaf, k *condition.Constant) error {
 	return nil
 }
 
-func (c *boundLeaf) addNumber(l *condition.Leaf, k *condition.Constant) error {
-	x := k.Number
-	switch k.Kind {
+func (c *boundLeaf) addNumberConstant(leaf *condition.Leaf, constant *condition.Constant) error {
+	x := constant.Number
+	switch constant.Kind {
 	case condition.Truth:
-		return errUnfitComparison(l, c.kind, "%s is no number", k.Text)
+		return errUnfitComparison(leaf, c.kind, "%s is no number", constant.Text)
 	case condition.Text:
 		var err error
-		if x, err = condition.ParseNumber(strings.TrimSpace(k.Text)); err != nil {
-			if end, ok := parseInfinity(k.Text); ok && c.kind.Class == Float {
+		if x, err = condition.ParseNumber(strings.TrimSpace(constant.Text)); err != nil {
+			if end, ok := parseInfinity(constant.Text); ok && c.kind.Class == Float {
 				c.numbers = append(c.numbers, end)
 				return nil
 			}
-			return errUnfitComparison(l, c.kind, "%q is no number", k.Text)
+			return errUnfitComparison(leaf, c.kind, "%q is no number", constant.Text)
 		}
 	}
 	switch c.kind.Class {
@@ -156,11 +157,11 @@ func (c *boundLeaf) addNumber(l *condition.Leaf, k *condition.Constant) error {
 		c.numbers = append(c.numbers, nearestFloat(x, c.kind.Bits))
 	case Integer:
 		if new(big.Rat).Abs(x).Cmp(new(big.Rat).SetInt64(1<<53)) >= 0 {
-			return errUnfitComparison(l, c.kind, "%s cannot be compared exactly; integers are compared below 2^53 = 9007199254740992", k.Text)
+			return errUnfitComparison(leaf, c.kind, "%s cannot be compared exactly; integers are compared below 2^53 = 9007199254740992", constant.Text)
 		}
-		c.addDecimal(x, 0)
+		c.addDecimalConstant(x, 0)
 	case Decimal:
-		c.addDecimal(x, max(c.kind.Scale, 0))
+		c.addDecimalConstant(x, max(c.kind.Scale, 0))
 	}
 	return nil
 }
@@ -187,9 +188,9 @@ func nearestFloat(x *big.Rat, bits int) float64 {
 	return f
 }
 
-func (c *boundLeaf) addDecimal(x *big.Rat, scale int) {
+func (c *boundLeaf) addDecimalConstant(constant *big.Rat, scale int) {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
-	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(power))
+	scaled := new(big.Rat).Mul(constant, new(big.Rat).SetInt(power))
 	floor := new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclidean division, which rounds down here
 	if !scaled.IsInt() {
 		switch c.comparison {
@@ -209,10 +210,10 @@ func (c *boundLeaf) addDecimal(x *big.Rat, scale int) {
 	c.texts = append(c.texts, string(text.AppendDecimal(nil, floor, scale)))
 }
 
-func (c *boundLeaf) addInstant(l *condition.Leaf, k *condition.Constant) error {
+func (c *boundLeaf) addTimeConstant(leaf *condition.Leaf, constant *condition.Constant) error {
 	example := map[Class]string{Date: `"2026-01-31"`, Clock: `"15:04:05"`, Timestamp: `"2026-01-31T15:04:05"`}[c.kind.Class]
-	if k.Kind != condition.Text {
-		return errUnfitComparison(l, c.kind, "%s cannot be compared with it; write %s", k.Text, example)
+	if constant.Kind != condition.Text {
+		return errUnfitComparison(leaf, c.kind, "%s cannot be compared with it; write %s", constant.Text, example)
 	}
 	parse := condition.ParseLocal
 	switch {
@@ -222,12 +223,12 @@ func (c *boundLeaf) addInstant(l *condition.Leaf, k *condition.Constant) error {
 		parse = condition.ParseClock
 	case c.kind.UTC:
 		parse = condition.ParseUTC
-	case condition.HasZone(k.Text):
-		return errUnfitComparison(l, c.kind, "%q has a time zone, which its values lack; write %s", k.Text, example)
+	case condition.HasZone(constant.Text):
+		return errUnfitComparison(leaf, c.kind, "%q has a time zone, which its values lack; write %s", constant.Text, example)
 	}
-	at, ok := parse(k.Text)
+	at, ok := parse(constant.Text)
 	if !ok {
-		return errUnfitComparison(l, c.kind, "%q is not written as it is; write %s", k.Text, example)
+		return errUnfitComparison(leaf, c.kind, "%q is not written as it is; write %s", constant.Text, example)
 	}
 	c.instants = append(c.instants, text.Instant{Second: at.Unix(), Nano: int32(at.Nanosecond())})
 	return nil

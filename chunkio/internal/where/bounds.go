@@ -50,7 +50,7 @@ func (c *boundLeaf) possibleOutcomes(stats format.Bounds) Outcome {
 // may fail (no).
 func (c *boundLeaf) mayPassOrFail(stats format.Bounds) (yes, no bool) {
 	atLeast := func(b format.Bound, i, sign int, otherwise bool) bool { // sign·(b − constant) >= 0
-		return !b.Known && otherwise || b.Known && sign*c.compareBound(b, i) >= 0
+		return !b.Known && otherwise || b.Known && sign*c.compareBoundWithConstant(b, i) >= 0
 	}
 	low, high := stats.Min, stats.Max
 	if c.numbers != nil { // some writers use NaN as a bound
@@ -69,7 +69,7 @@ func (c *boundLeaf) mayPassOrFail(stats format.Bounds) (yes, no bool) {
 	no = true
 	for i := range c.constantCount() {
 		yes = yes || atLeast(low, i, -1, true) && atLeast(high, i, 1, true)
-		if low.Known && high.Known && c.compareBound(low, i) == 0 && c.compareBound(high, i) == 0 {
+		if low.Known && high.Known && c.compareBoundWithConstant(low, i) == 0 && c.compareBoundWithConstant(high, i) == 0 {
 			no = false // all values are this constant
 		}
 	}
@@ -78,16 +78,16 @@ func (c *boundLeaf) mayPassOrFail(stats format.Bounds) (yes, no bool) {
 
 func (c *boundLeaf) constantCount() int { return max(len(c.numbers), len(c.texts), len(c.instants)) }
 
-func (c *boundLeaf) compareBound(b format.Bound, i int) int {
+func (c *boundLeaf) compareBoundWithConstant(b format.Bound, constant int) int {
 	switch {
 	case c.numbers != nil:
-		return cmp.Compare(b.Number, c.numbers[i])
+		return cmp.Compare(b.Number, c.numbers[constant])
 	case c.instants != nil:
-		return b.Instant.Compare(c.instants[i])
+		return b.Instant.Compare(c.instants[constant])
 	case c.kind.Class == Decimal:
-		return compareDecimals(b.Text, c.texts[i])
+		return compareDecimals(b.Text, c.texts[constant])
 	}
-	return bytes.Compare(b.Text, []byte(c.texts[i]))
+	return bytes.Compare(b.Text, []byte(c.texts[constant]))
 }
 
 // compareDecimals compares two decimals of the same scale, as text.AppendDecimal writes them. Of two positive decimals

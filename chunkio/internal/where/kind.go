@@ -33,8 +33,7 @@ type Kind struct {
 	UTC              bool   // for Timestamp
 }
 
-// exactDigits is the largest number of decimal digits for which float64 represents different decimals by different
-// numbers.
+// exactDigits is the largest number of digits for which different decimals become different float64 numbers.
 const exactDigits = 15
 
 // IsNumeric reports whether Rows needs the values of the column as numbers. It needs all other columns as text.

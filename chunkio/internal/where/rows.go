@@ -24,7 +24,7 @@ type Rows struct {
 	memo  [][]uint8     // by leaf and by entry of the current dictionary: its outcome
 }
 
-// outcomeSets contains the rows for which a node is true, and the rows for which it is false.
+// outcomeSets contains bit sets: of the rows for which a node of the condition is true, and for which it is false.
 type outcomeSets struct{ yes, no []uint64 }
 
 // Values of a memo; 0 means that the outcome is not known yet.
@@ -65,7 +65,7 @@ func (r *Rows) AddNumbers(column string, values []float64) {
 	}
 }
 
-func (c *boundLeaf) testNumbers(values []float64) (yes, no uint64) {
+func (c *boundLeaf) testNumbers(values []float64) (passing, failing uint64) {
 	var null uint64
 	for i, x := range values {
 		if format.IsNull(x) {
@@ -80,7 +80,7 @@ func (c *boundLeaf) testNumbers(values []float64) (yes, no uint64) {
 		if len(c.numbers) >= manyConstants { // the constants are sorted
 			for i, x := range values {
 				if _, found := slices.BinarySearch(c.numbers, x); found {
-					yes |= 1 << i
+					passing |= 1 << i
 				}
 			}
 			break
@@ -88,7 +88,7 @@ func (c *boundLeaf) testNumbers(values []float64) (yes, no uint64) {
 		for _, k := range c.numbers {
 			for i, x := range values {
 				if x == k {
-					yes |= 1 << i
+					passing |= 1 << i
 				}
 			}
 		}
@@ -96,32 +96,32 @@ func (c *boundLeaf) testNumbers(values []float64) (yes, no uint64) {
 		k := c.numbers[0]
 		for i, x := range values {
 			if x < k {
-				yes |= 1 << i
+				passing |= 1 << i
 			}
 		}
 	case condition.LessEqual:
 		k := c.numbers[0]
 		for i, x := range values {
 			if x <= k {
-				yes |= 1 << i
+				passing |= 1 << i
 			}
 		}
 	case condition.Greater:
 		k := c.numbers[0]
 		for i, x := range values {
 			if x > k {
-				yes |= 1 << i
+				passing |= 1 << i
 			}
 		}
 	case condition.GreaterEqual:
 		k := c.numbers[0]
 		for i, x := range values {
 			if x >= k {
-				yes |= 1 << i
+				passing |= 1 << i
 			}
 		}
 	}
-	return yes, all &^ (yes | null) // a null is NaN, which passes no test
+	return passing, all &^ (passing | null) // a null is NaN, which passes no test
 }
 
 // AddTexts adds the values of some rows of a column whose kind is not numeric, beginning with the row number at. ids
@@ -192,18 +192,18 @@ func (c *boundLeaf) testText(value []byte, perSecond int64) (passes, ok bool) {
 	case c.instants != nil:
 		at, ok := text.ParseInstant(value, perSecond)
 		for _, k := range c.instants {
-			passes = passes || meetsTest(c.comparison, at.Compare(k))
+			passes = passes || orderMeetsTest(c.comparison, at.Compare(k))
 		}
 		return passes, ok
 	case c.textSet != nil:
 		_, passes = c.textSet[string(value)] // this conversion does not allocate a string
 	case c.kind.Class == Decimal:
 		for _, k := range c.texts {
-			passes = passes || meetsTest(c.comparison, compareDecimals(value, k))
+			passes = passes || orderMeetsTest(c.comparison, compareDecimals(value, k))
 		}
 	default:
 		for _, k := range c.texts {
-			passes = passes || meetsTest(c.comparison, bytes.Compare(value, []byte(k)))
+			passes = passes || orderMeetsTest(c.comparison, bytes.Compare(value, []byte(k)))
 		}
 	}
 	return passes, true
@@ -220,10 +220,9 @@ func (r *Rows) MarkSkipped(bits []uint64) {
 	}
 }
 
-// evaluateNode evaluates a node, using the sets of its first leaf for the result. This is possible because each leaf
-// occurs in the tree once.
+// evaluateNode evaluates a node, using the sets of its first leaf for the result. Each leaf occurs only once.
 func (r *Rows) evaluateNode(n *condition.Node) *outcomeSets {
-	if o := r.state.nodeOutcome(n); o.isDecided() {
+	if o := r.state.outcomeOfNode(n); o.hasOneResult() {
 		return r.fillOutcomeSets(n, o)
 	}
 	switch n.Op {

@@ -27,9 +27,9 @@ func (o Outcome) MatchesNone() bool { return o&IsTrue == 0 }
 // MatchesAll reports whether every row matches.
 func (o Outcome) MatchesAll() bool { return o == IsTrue }
 
-func (o Outcome) isDecided() bool { return o&(o-1) == 0 }
+func (o Outcome) hasOneResult() bool { return o&(o-1) == 0 }
 
-// State contains the set of possible outcomes of each leaf for some rows, as known before the rows are read.
+// State contains, by leaf of the condition (one comparison), its possible outcomes for some rows that are not read yet.
 type State []Outcome
 
 // NewState returns the state in which every outcome is possible.
@@ -47,23 +47,23 @@ func (s State) narrowLeaf(leaf int, o Outcome) {
 func (b *Bound) AddKey(s State, key, value string, null bool) {
 	for i := range b.checks {
 		if c := &b.checks[i]; c.isBound && c.column == key && c.kind.IsKey() {
-			s.narrowLeaf(i, c.keyOutcome(value, null))
+			s.narrowLeaf(i, c.outcomeForKeyValue(value, null))
 		}
 	}
 }
 
-func (c *boundLeaf) keyOutcome(value string, null bool) Outcome {
+func (c *boundLeaf) outcomeForKeyValue(value string, isNull bool) Outcome {
 	switch {
-	case c.comparison == condition.IsNull && null:
+	case c.comparison == condition.IsNull && isNull:
 		return IsTrue
 	case c.comparison == condition.IsNull:
 		return IsFalse
-	case null:
+	case isNull:
 		return IsUnknown
 	}
 	holds := func(compare func(i int) int, n int) bool {
 		for i := range n {
-			if meetsTest(c.comparison, compare(i)) {
+			if orderMeetsTest(c.comparison, compare(i)) {
 				return true
 			}
 		}
@@ -85,72 +85,72 @@ func (c *boundLeaf) keyOutcome(value string, null bool) Outcome {
 	return IsFalse
 }
 
-func parseKeyNumber(s string) *big.Rat {
-	if x, err := condition.ParseNumber(s); err == nil {
+func parseKeyNumber(value string) *big.Rat {
+	if x, err := condition.ParseNumber(value); err == nil {
 		return x
 	}
-	f, _ := strconv.ParseFloat(s, 64)
+	f, _ := strconv.ParseFloat(value, 64)
 	x := new(big.Rat)
 	x.SetFloat64(f)
 	return x
 }
 
-func meetsTest(t condition.Test, compared int) bool {
+func orderMeetsTest(t condition.Test, order int) bool {
 	switch t {
 	case condition.Less:
-		return compared < 0
+		return order < 0
 	case condition.LessEqual:
-		return compared <= 0
+		return order <= 0
 	case condition.Greater:
-		return compared > 0
+		return order > 0
 	case condition.GreaterEqual:
-		return compared >= 0
+		return order >= 0
 	}
-	return compared == 0
+	return order == 0
 }
 
 // Outcome returns the possible results of the condition for rows of the state. It considers each leaf separately.
 // Therefore it may contain impossible results, for example that x < 1 and x > 2 is true, but it contains every possible
 // result.
-func (b *Bound) Outcome(s State) Outcome { return s.nodeOutcome(b.Root) }
+func (b *Bound) Outcome(s State) Outcome { return s.outcomeOfNode(b.Root) }
 
-func (s State) nodeOutcome(n *condition.Node) Outcome {
+func (s State) outcomeOfNode(n *condition.Node) Outcome {
 	switch n.Op {
 	case condition.IsLeaf:
 		return s[n.Leaf]
 	case condition.Not:
-		return s.nodeOutcome(n.Args[0]).not()
+		return s.outcomeOfNode(n.Args[0]).negateOutcome()
 	}
-	o := s.nodeOutcome(n.Args[0])
+	o := s.outcomeOfNode(n.Args[0])
 	for _, arg := range n.Args[1:] {
 		if n.Op == condition.And {
-			o = o.and(s.nodeOutcome(arg))
+			o = o.andOutcome(s.outcomeOfNode(arg))
 		} else {
-			o = o.not().and(s.nodeOutcome(arg).not()).not() // de Morgan's law, which also holds for unknown
+			o = o.negateOutcome().andOutcome(s.outcomeOfNode(arg).negateOutcome()).negateOutcome() // de Morgan's law, which also holds for unknown
 		}
 	}
 	return o
 }
 
-func (o Outcome) not() Outcome {
+func (o Outcome) negateOutcome() Outcome {
 	return o&IsUnknown | o&IsTrue<<1 | o&IsFalse>>1
 }
 
-func (o Outcome) and(p Outcome) (r Outcome) {
-	r = o&p&IsTrue | (o|p)&IsFalse
-	if o&IsUnknown != 0 && !p.isFalse() || p&IsUnknown != 0 && !o.isFalse() {
+func (o Outcome) andOutcome(other Outcome) (r Outcome) {
+	r = o&other&IsTrue | (o|other)&IsFalse
+	if o&IsUnknown != 0 && !other.isAlwaysFalse() || other&IsUnknown != 0 && !o.isAlwaysFalse() {
 		r |= IsUnknown
 	}
 	return r
 }
 
-func (o Outcome) isFalse() bool { return o == IsFalse }
+func (o Outcome) isAlwaysFalse() bool { return o == IsFalse }
 
 // NeededColumns lists the columns whose values can still change the result for rows of the state.
 func (b *Bound) NeededColumns(s State) (columns []string) {
 	var visit func(n *condition.Node)
 	visit = func(n *condition.Node) {
-		if s.nodeOutcome(n).isDecided() {
+		if s.outcomeOfNode(n).hasOneResult() {
 			return
 		}
 		if n.Op == condition.IsLeaf {

@@ -16,8 +16,7 @@ const zstdWindow = 1 << 20
 // 55 MiB.
 const WorkerBytes = zstdWindow + 2<<20
 
-// encoders holds the idle encoders, which all columns share. It never holds more of them than were used at the same
-// time.
+// encoders holds the idle encoders, which all columns share. It holds at most as many as were used at once.
 type encoders struct {
 	sync.Mutex
 	idle    []*zstd.Encoder
@@ -28,8 +27,7 @@ func newEncoder() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 }
 
-// newEncoders creates one encoder immediately. If this succeeds, the options are valid, so no later encoder can fail
-// because of them.
+// newEncoders creates one encoder immediately. If this succeeds, no later encoder can fail.
 func newEncoders() (*encoders, error) {
 	first, err := newEncoder()
 	return &encoders{idle: []*zstd.Encoder{first}}, err
@@ -64,10 +62,10 @@ func (e *encoders) returnEncoder(enc *zstd.Encoder) {
 	e.Lock()
 	defer e.Unlock()
 	e.idle = append(e.idle, enc)
-	e.dropSurplus()
+	e.dropSurplusEncoders()
 }
 
-func (e *encoders) dropSurplus() {
+func (e *encoders) dropSurplusEncoders() {
 	if e.maxIdle > 0 && len(e.idle) > e.maxIdle {
 		clear(e.idle[e.maxIdle:])
 		e.idle = e.idle[:e.maxIdle]
@@ -82,5 +80,5 @@ func (w *File) SetWorkers(n int) {
 	w.encoders.Lock()
 	defer w.encoders.Unlock()
 	w.encoders.maxIdle = n
-	w.encoders.dropSurplus()
+	w.encoders.dropSurplusEncoders()
 }

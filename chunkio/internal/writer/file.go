@@ -75,7 +75,7 @@ func NewPlain(out io.Writer, fields schema.FieldList, page int64) (*File, error)
 	return newFile(out, fields, nil, nil, parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDataPageSize(page), parquet.WithBatchSize(max(page/64, 16)), parquet.WithStats(false))
 }
 
-func newFile(out io.Writer, fields schema.FieldList, dict []bool, enc *encoders, opts ...parquet.WriterProperty) (*File, error) {
+func newFile(out io.Writer, fields schema.FieldList, useDictionary []bool, enc *encoders, opts ...parquet.WriterProperty) (*File, error) {
 	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func newFile(out io.Writer, fields schema.FieldList, dict []bool, enc *encoders,
 		w.Schema = schema.NewSchema(root)
 		opts = append(opts, parquet.WithDictionaryDefault(false))
 		for i := range w.Schema.NumColumns() {
-			if i < len(dict) && dict[i] {
+			if i < len(useDictionary) && useDictionary[i] {
 				opts = append(opts, parquet.WithDictionaryFor(w.Schema.Column(i).Path(), true))
 			}
 		}
@@ -134,7 +134,7 @@ func (g *Group) Columns(n int) (chunks []*Chunk, err error) {
 	return chunks, err
 }
 
-// Place writes finished columns to the file, in order.
+// Place writes finished column chunks to the file, in order.
 func (g *Group) Place(chunks []*Chunk) error {
 	for _, c := range chunks {
 		if err := c.pages.finishMetadata(g.w.Offset); err != nil {

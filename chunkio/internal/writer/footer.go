@@ -28,8 +28,8 @@ type footer struct {
 	unmarkedBytes int // bytes of the blocks after the last Mark
 }
 
-// maxPendingChunks limits the number of column chunks that v15 holds, unless a single row group has more. It is large
-// enough to make the overhead of a block, for which the schema is encoded again, comparatively small.
+// maxPendingChunks limits the number of column chunks whose metadata Arrow v15 holds, unless a single row group has
+// more. It is large enough to make the overhead of a block, for which the schema is encoded again, comparatively small.
 const maxPendingChunks = 4096
 
 const (
@@ -62,18 +62,18 @@ func FooterBytes(columns, texts, names, groups int64) int64 {
 
 // FooterBytes returns the bound that the function [FooterBytes] computes, for the columns of w.
 func (w *File) FooterBytes(groups int64) int64 {
-	columns, texts, names := w.countColumns()
+	columns, texts, names := w.countColumnsForFooter()
 	return FooterBytes(columns, texts, names, groups)
 }
 
 // MarkBytes returns an upper bound on the size of a Mark of this number of row groups. A column chunk of numbers takes
 // 65 bytes in a Mark, half of its 130 bytes in Thrift.
 func (w *File) MarkBytes(groups int64) int64 {
-	columns, texts, names := w.countColumns()
+	columns, texts, names := w.countColumnsForFooter()
 	return groups * (65*columns + 2*boundBytes*texts + names)
 }
 
-func (w *File) countColumns() (columns, texts, names int64) {
+func (w *File) countColumnsForFooter() (columns, texts, names int64) {
 	for i := range w.Schema.NumColumns() {
 		c := w.Schema.Column(i)
 		if t := c.PhysicalType(); t == parquet.Types.ByteArray || t == parquet.Types.FixedLenByteArray {
@@ -124,8 +124,8 @@ func compressBlock(text []byte) ([]byte, error) {
 	return bytes.Clone(b.Bytes()), err
 }
 
-// Mark returns a description of the row groups that were written since the last Mark, for Resume. At least one row
-// group must have been written.
+// Mark returns a description of the row groups that were written since the last Mark, for Resume. It needs at least one
+// row group.
 func (w *File) Mark() (mark []byte, err error) {
 	if err := w.writeBlock(); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (w *File) Mark() (mark []byte, err error) {
 	return mark, nil
 }
 
-// UnmarkedBytes returns an estimate of the size of the next Mark.
+// UnmarkedBytes estimates the size of the next Mark, in bytes.
 func (w *File) UnmarkedBytes() int { return w.unmarkedBytes }
 
 // MarkedRows returns the number of rows before the last Mark.

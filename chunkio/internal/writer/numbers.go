@@ -67,8 +67,7 @@ func (n Number) Encode(c *Chunk, x []float64, null func(float64) bool) error {
 	return n.EncodeLists(c, x, nil, null)
 }
 
-// EncodeLists does the same as Encode for the elements x of lists that are not empty. rep contains the repetition
-// levels of the elements.
+// EncodeLists writes the elements x of lists that are not empty. rep contains their repetition levels.
 func (n Number) EncodeLists(c *Chunk, x []float64, rep []int16, null func(float64) bool) error {
 	return format.Guard(func() error {
 		switch n.Physical {

@@ -14,7 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// listWriter collects the rows of a row group. Each row becomes one list.
+// listWriter writes a table whose only column holds each row as a list. It collects the rows of a row group.
 type listWriter struct {
 	w         *writer.File
 	opt       WriteOptions
@@ -24,7 +24,7 @@ type listWriter struct {
 	values    []float64
 }
 
-func writeList(ctx context.Context, out io.Writer, src stream.Source, opt WriteOptions) (rows int64, leaves int, err error) {
+func writeRowsAsLists(ctx context.Context, out io.Writer, src stream.Source, opt WriteOptions) (rows int64, leaves int, err error) {
 	l := &listWriter{opt: opt, d: len(src.Columns()), typ: writer.NumberOf(opt.Type)}
 	required := parquet.Repetitions.Required
 	list, err := schema.ListOfWithName(opt.List, l.typ.Node("element", opt.Required), required, -1)
@@ -42,7 +42,7 @@ func writeList(ctx context.Context, out io.Writer, src stream.Source, opt WriteO
 	if err := writeChunks(ctx, src, l.addChunk); err != nil {
 		return 0, 0, err
 	}
-	if err := l.flushGroup(); err != nil {
+	if err := l.writeRowGroup(); err != nil {
 		return 0, 0, err
 	}
 	return l.w.Rows, len(fields), l.w.Finish()
@@ -58,7 +58,7 @@ func (l *listWriter) addChunk(c *stream.Chunk) error {
 		}
 		l.positions = append(l.positions, c.Position(i))
 		if len(l.positions) == l.opt.RowGroupRows {
-			if err := l.flushGroup(); err != nil {
+			if err := l.writeRowGroup(); err != nil {
 				return err
 			}
 		}
@@ -66,9 +66,9 @@ func (l *listWriter) addChunk(c *stream.Chunk) error {
 	return nil
 }
 
-// flushGroup writes the collected rows as one row group. It encodes one row at a time, so that only one row's
+// writeRowGroup writes the collected rows as one row group. It encodes one row at a time, so that only one row's
 // definition and repetition levels are in memory.
-func (l *listWriter) flushGroup() error {
+func (l *listWriter) writeRowGroup() error {
 	rows := len(l.positions)
 	if rows == 0 {
 		return nil

@@ -47,13 +47,13 @@ type WriteOptions struct {
 	Threads int
 }
 
-func (o WriteOptions) withDefaults(d int) WriteOptions {
+func (o WriteOptions) withDefaults(features int) WriteOptions {
 	switch {
 	case o.RowGroupRows > 0:
 	case o.Sparse:
 		o.RowGroupRows = sparseGroupRows
 	default:
-		o.RowGroupRows = stream.BlockRows(d)
+		o.RowGroupRows = stream.BlockRows(features)
 	}
 	if o.LabelName == "" {
 		o.LabelName = "label"
@@ -92,10 +92,10 @@ func WriteSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	columns := src.Columns()
 	opt = opt.withDefaults(len(columns))
 	if opt.Sparse {
-		return writeSparse(ctx, out, src, opt)
+		return writeSparseLists(ctx, out, src, opt)
 	}
 	if opt.List != "" {
-		return writeList(ctx, out, src, opt)
+		return writeRowsAsLists(ctx, out, src, opt)
 	}
 	t := &tableWriter{opt: opt, d: len(columns)}
 	var fields schema.FieldList
@@ -123,7 +123,7 @@ func WriteSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	if err := writeChunks(ctx, src, t.addChunk); err != nil {
 		return 0, 0, err
 	}
-	if err := t.flushGroup(); err != nil {
+	if err := t.writeRowGroup(); err != nil {
 		return 0, 0, err
 	}
 	return t.w.Rows, len(fields), t.w.Finish()
@@ -141,13 +141,13 @@ func beginTable(out io.Writer, fields schema.FieldList, dict []bool) (*writer.Fi
 	return writer.New(out, fields, dict)
 }
 
-func writeChunks(ctx context.Context, src stream.Source, add func(*stream.Chunk) error) error {
+func writeChunks(ctx context.Context, src stream.Source, addChunk func(*stream.Chunk) error) error {
 	for c, err := range src.Chunks(ctx, stream.Range{}) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err == nil {
-			err = add(c)
+			err = addChunk(c)
 		}
 		if err != nil {
 			return err
@@ -178,7 +178,7 @@ func (t *tableWriter) addChunk(c *stream.Chunk) error {
 			t.positions = append(t.positions, c.Position(i))
 		}
 		for j := range t.d {
-			dst := t.valuesOfColumn(j)[at : at+n]
+			dst := t.bufferOfColumn(j)[at : at+n]
 			if c.Sparse == nil {
 				copy(dst, c.Col(j)[from:])
 			} else {
@@ -188,13 +188,13 @@ func (t *tableWriter) addChunk(c *stream.Chunk) error {
 		if s := c.Sparse; s != nil {
 			for i := range n {
 				for e := s.RowPtr[from+i]; e < s.RowPtr[from+i+1]; e++ {
-					t.valuesOfColumn(int(s.Index[e]))[at+i] = s.Value[e]
+					t.bufferOfColumn(int(s.Index[e]))[at+i] = s.Value[e]
 				}
 			}
 		}
 		from += n
 		if len(t.positions) == t.opt.RowGroupRows {
-			if err := t.flushGroup(); err != nil {
+			if err := t.writeRowGroup(); err != nil {
 				return err
 			}
 		}
@@ -202,15 +202,15 @@ func (t *tableWriter) addChunk(c *stream.Chunk) error {
 	return nil
 }
 
-func (t *tableWriter) valuesOfColumn(j int) []float64 {
+func (t *tableWriter) bufferOfColumn(feature int) []float64 {
 	h := t.opt.RowGroupRows
-	return t.data[j*h : (j+1)*h]
+	return t.data[feature*h : (feature+1)*h]
 }
 
 // encodeWindow is the number of columns open at once. An open column holds one or two pages and its dictionary.
 const encodeWindow = 64
 
-func (t *tableWriter) flushGroup() error {
+func (t *tableWriter) writeRowGroup() error {
 	rows := len(t.positions)
 	if rows == 0 {
 		return nil
@@ -238,37 +238,37 @@ func (t *tableWriter) flushGroup() error {
 	return g.End()
 }
 
-func (t *tableWriter) encodeColumn(c *writer.Chunk, j int) error {
+func (t *tableWriter) encodeColumn(chunk *writer.Chunk, feature int) error {
 	var err error
-	if j == t.d {
-		err = t.opt.writeLabels(c, t.positions)
+	if feature == t.d {
+		err = t.opt.writeLabels(chunk, t.positions)
 	} else {
-		err = t.types[j].Encode(c, t.valuesOfColumn(j)[:len(t.positions)], math.IsNaN)
+		err = t.types[feature].Encode(chunk, t.bufferOfColumn(feature)[:len(t.positions)], math.IsNaN)
 	}
 	var bad *writer.ValueError
 	if errors.As(err, &bad) {
-		return &stream.DataError{RowGroup: -1, Column: c.Descr().Name(), Row: t.positions[bad.Row], Err: err,
+		return &stream.DataError{RowGroup: -1, Column: chunk.Descr().Name(), Row: t.positions[bad.Row], Err: err,
 			Remedy: stream.Textf("write this column as double and OPTIONAL")}
 	}
 	if err != nil {
-		return fmt.Errorf("column %q: %w", c.Descr().Name(), err)
+		return fmt.Errorf("column %q: %w", chunk.Descr().Name(), err)
 	}
-	return c.Finish()
+	return chunk.Finish()
 }
 
-func (o WriteOptions) writeLabels(c *writer.Chunk, positions []int64) error {
+func (o WriteOptions) writeLabels(chunk *writer.Chunk, positions []int64) error {
 	if o.labelValue != nil {
 		labels := make([]float64, len(positions))
 		for i, p := range positions {
 			labels[i] = o.labelValue(p)
 		}
-		return writer.NumberOf("double").Encode(c, labels, math.IsNaN)
+		return writer.NumberOf("double").Encode(chunk, labels, math.IsNaN)
 	}
 	labels := make([]int32, len(positions))
 	for i, p := range positions {
 		labels[i] = o.Label(p)
 	}
-	return format.Guard(func() error { return writer.Put(c, labels, nil, nil) })
+	return format.Guard(func() error { return writer.Put(chunk, labels, nil, nil) })
 }
 
 // VerifyWritten reads back the footer of a finished file, before the file gets its name. [writer.File.FooterBytes]

@@ -29,8 +29,7 @@ const (
 // because there are only three columns.
 const sparseGroupRows = 512
 
-// sparseType returns the type of the values: the option's type, or float if it represents the types of all features,
-// else double.
+// sparseType returns the type of the values: the option's, or float if it represents all features' types, else double.
 func (o WriteOptions) sparseType(columns []stream.Column) (writer.Number, error) {
 	switch o.Type {
 	case "":
@@ -59,7 +58,7 @@ type sparseWriter struct {
 	value     []float64
 }
 
-func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt WriteOptions) (rows int64, leaves int, err error) {
+func writeSparseLists(ctx context.Context, out io.Writer, src stream.Source, opt WriteOptions) (rows int64, leaves int, err error) {
 	s := &sparseWriter{opt: opt, columns: src.Columns()}
 	if s.typ, err = opt.sparseType(s.columns); err != nil {
 		return 0, 0, err
@@ -89,7 +88,7 @@ func writeSparse(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	if err := writeChunks(ctx, src, s.addChunk); err != nil {
 		return 0, 0, err
 	}
-	if err := s.flushGroup(); err != nil {
+	if err := s.writeRowGroup(); err != nil {
 		return 0, 0, err
 	}
 	return s.w.Rows, len(fields), s.w.Finish()
@@ -114,7 +113,7 @@ func (s *sparseWriter) addChunk(c *stream.Chunk) error {
 		s.positions = append(s.positions, c.Position(i))
 		s.counts = append(s.counts, len(s.index)-begin)
 		if len(s.positions) == s.opt.RowGroupRows {
-			if err := s.flushGroup(); err != nil {
+			if err := s.writeRowGroup(); err != nil {
 				return err
 			}
 		}
@@ -128,7 +127,7 @@ func (s *sparseWriter) addEntry(index int32, value float64) {
 	}
 }
 
-func (s *sparseWriter) flushGroup() error {
+func (s *sparseWriter) writeRowGroup() error {
 	rows := len(s.positions)
 	if rows == 0 {
 		return nil

@@ -85,14 +85,14 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 	return p.Finish()
 }
 
-func writeTableGroup(p *writer.File, rows int, columns []TableColumn, writes []func(*writer.Chunk) error) error {
-	g := p.Group(int64(rows))
+func writeTableGroup(file *writer.File, rows int, columns []TableColumn, writeColumn []func(*writer.Chunk) error) error {
+	g := file.Group(int64(rows))
 	chunks, err := g.Columns(len(columns))
 	if err != nil {
 		return err
 	}
 	for i, c := range chunks {
-		err := format.Guard(func() error { return writes[i](c) })
+		err := format.Guard(func() error { return writeColumn[i](c) })
 		if err == nil {
 			err = c.Finish()
 		}

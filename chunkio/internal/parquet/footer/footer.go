@@ -42,8 +42,8 @@ type Metadata struct {
 	Heap         int64  // estimated heap of the parsed footer
 }
 
-// ReadMetadata reads and parses the footer, in at most memory bytes. The result is well-formed, but its numbers need not be
-// consistent.
+// ReadMetadata reads and parses the footer, in at most memory bytes. The result is well-formed, but its numbers need
+// not be consistent.
 func ReadMetadata(in format.Input, memory int64) (*Metadata, error) {
 	raw, start, err := readRawFooter(in, memory)
 	if err != nil {
@@ -80,7 +80,7 @@ func (f *Metadata) parseRawFooter(shape footerShape) (err error) {
 		case id == 4 && typ == thrift.List:
 			f.Groups = parseRowGroups(&c, shape)
 		case id == 5 && typ == thrift.List:
-			f.Pandas = findKeyValue(&c, format.PandasKey)
+			f.Pandas = findValueOfKey(&c, format.PandasKey)
 		case id == 6 && typ == thrift.Binary:
 			f.V2Compressed = strings.HasPrefix(string(c.ReadBinary()), v2CompressedWriter)
 		case id == 7 && typ == thrift.List:
@@ -101,7 +101,7 @@ func (f *Metadata) parseRawFooter(shape footerShape) (err error) {
 // parquet-cpp-arrow. Compressed pages of version 2 from this writer claim to be uncompressed (ARROW-10353).
 const v2CompressedWriter = "parquet-cpp version "
 
-func findKeyValue(c *thrift.Reader, key string) (value string) {
+func findValueOfKey(c *thrift.Reader, key string) (value string) {
 	elem, n := c.ReadListHeader()
 	if elem != thrift.Struct {
 		c.SkipElements(elem, n, 1)
@@ -212,11 +212,11 @@ func (s footerShape) heapBytes(n int) int64 {
 // pathCopies is the number of copies of a leaf's path that the library and the leaves hold.
 const pathCopies = 3
 
-func sumPathBytes(children []int64, names []int64) (bytes int64) {
+func sumPathBytes(children []int64, nameBytes []int64) (bytes int64) {
 	type group struct{ pending, prefix int64 }
 	var stack []group
 	for i, n := range children {
-		prefix := names[i]
+		prefix := nameBytes[i]
 		if len(stack) > 0 {
 			top := &stack[len(stack)-1]
 			top.pending--

@@ -32,7 +32,7 @@ const (
 	fieldLogical    = 10
 )
 
-func (e *schemaElement) has(field int) bool { return e.set>>field&1 != 0 }
+func (e *schemaElement) hasField(field int) bool { return e.set>>field&1 != 0 }
 
 func parseSchemaElement(c *thrift.Reader) (e schemaElement) {
 	e.set = c.ReadStruct(e.fields[:], func(id int64, typ byte) bool {
@@ -83,10 +83,10 @@ func (t *treeBuilder) buildNextNode() (schema.Node, error) {
 		return nil, fmt.Errorf("column %q has repetition type %d", e.name, rep)
 	}
 	id := int32(-1)
-	if e.has(fieldID) {
+	if e.hasField(fieldID) {
 		id = int32(e.fields[fieldID])
 	}
-	if e.fields[fieldChildren] == 0 && e.has(fieldType) {
+	if e.fields[fieldChildren] == 0 && e.hasField(fieldType) {
 		return t.buildLeafNode(e, rep, id)
 	}
 	fields := make(schema.FieldList, e.fields[fieldChildren])
@@ -145,7 +145,7 @@ func (e *schemaElement) newGroupNode(rep parquet.Repetition, fields schema.Field
 	switch {
 	case err != nil:
 		return nil, err
-	case logical == nil && e.has(fieldConverted):
+	case logical == nil && e.hasField(fieldConverted):
 		return schema.NewGroupNodeConverted(e.name, rep, fields, schema.ConvertedType(e.fields[fieldConverted]), id)
 	}
 	return schema.NewGroupNodeLogical(e.name, rep, fields, logical, id)
@@ -156,7 +156,7 @@ func (e *schemaElement) newPrimitiveNode(rep parquet.Repetition, typ parquet.Typ
 	switch {
 	case err != nil:
 		return nil, err
-	case logical == nil && e.has(fieldConverted):
+	case logical == nil && e.hasField(fieldConverted):
 		return schema.NewPrimitiveNodeConverted(e.name, rep, typ, schema.ConvertedType(e.fields[fieldConverted]), size,
 			int(e.fields[fieldPrecision]), int(e.fields[fieldScale]), id)
 	}
@@ -182,7 +182,7 @@ func (e *schemaElement) describeStrangeType(err error) *StrangeType {
 // form, so that they can follow any other field.
 func (e *schemaElement) encodeAnnotation() (b []byte) {
 	for _, id := range []int{fieldConverted, fieldScale, fieldPrecision} {
-		if e.has(id) {
+		if e.hasField(id) {
 			b = binary.AppendVarint(binary.AppendVarint(append(b, thrift.I32), int64(id)), e.fields[id])
 		}
 	}
