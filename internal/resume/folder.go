@@ -108,13 +108,13 @@ func (f *Folder) addRemark(format string, args ...any) {
 
 func (f *Folder) isSaveDue() bool { return f.opt.isSaveDue(f.now().Sub(f.lastSave), f.saveCost) }
 
-func (o *Options) isSaveDue(since, cost time.Duration) bool {
-	return o.Every < 0 || since >= max(o.Every, intervalPerSaveCost*cost)
+func (o *Options) isSaveDue(sinceLastSave, lastSaveCost time.Duration) bool {
+	return o.Every < 0 || sinceLastSave >= max(o.Every, intervalPerSaveCost*lastSaveCost)
 }
 
-func (f *Folder) recordSave(begin time.Time) {
+func (f *Folder) recordSave(saveBegin time.Time) {
 	f.lastSave = f.now()
-	f.saveCost = f.lastSave.Sub(begin)
+	f.saveCost = f.lastSave.Sub(saveBegin)
 }
 
 // Sync writes the logged states to disk. It must be called if a run ends before its result is complete.
@@ -197,8 +197,8 @@ func Forget(path string, opt Options) error {
 	return f.Forget()
 }
 
-func (f *Folder) listStateNames(prefix string) []string {
-	return f.listMatchingNames(func(name string) bool { return isState(name) && strings.HasPrefix(name, prefix) })
+func (f *Folder) listStateNames(namePrefix string) []string {
+	return f.listMatchingNames(func(name string) bool { return isState(name) && strings.HasPrefix(name, namePrefix) })
 }
 
 func (f *Folder) listMatchingNames(wanted func(name string) bool) (names []string) {

@@ -55,12 +55,12 @@ func (i *Identity) describeFirstDifference(saved *Identity) stream.Text {
 	if t := describeColumnDifference(i.Columns, saved.Columns); t.Format != "" {
 		return t
 	}
-	for _, name := range sortedKeys(i.Options, saved.Options) {
+	for _, name := range sortedKeysOfBoth(i.Options, saved.Options) {
 		if now, then := i.Options[name], saved.Options[name]; now != then {
 			return stream.Textf("%v is %s, and was %s", stream.Option(name), shortenValue(now), shortenValue(then))
 		}
 	}
-	for _, name := range sortedKeys(i.Facts, saved.Facts) {
+	for _, name := range sortedKeysOfBoth(i.Facts, saved.Facts) {
 		if now, then := i.Facts[name], saved.Facts[name]; now != then {
 			return stream.Textf("the %s is %s, and was %s", name, shortenValue(now), shortenValue(then))
 		}
@@ -68,7 +68,7 @@ func (i *Identity) describeFirstDifference(saved *Identity) stream.Text {
 	return stream.Text{}
 }
 
-func sortedKeys(a, b map[string]string) []string {
+func sortedKeysOfBoth(a, b map[string]string) []string {
 	all := maps.Clone(a)
 	if all == nil {
 		all = make(map[string]string)
@@ -88,9 +88,9 @@ func shortenValue(value string) string {
 	return value
 }
 
-func describeInputDifference(now, then []stream.Input) stream.Text {
-	for k := range min(len(now), len(then)) {
-		a, b := now[k], then[k]
+func describeInputDifference(now, saved []stream.Input) stream.Text {
+	for k := range min(len(now), len(saved)) {
+		a, b := now[k], saved[k]
 		switch {
 		case a.Path != b.Path:
 			return stream.Textf("input %d is %s, and was %s", k+1, a.Path, b.Path)
@@ -98,26 +98,26 @@ func describeInputDifference(now, then []stream.Input) stream.Text {
 			return stream.Textf("input %s has changed", a.Path)
 		}
 	}
-	if len(now) > len(then) {
-		return stream.Textf("input %s was not there", now[len(then)].Path)
+	if len(now) > len(saved) {
+		return stream.Textf("input %s was not there", now[len(saved)].Path)
 	}
-	if len(now) < len(then) {
-		return stream.Textf("input %s is missing", then[len(now)].Path)
+	if len(now) < len(saved) {
+		return stream.Textf("input %s is missing", saved[len(now)].Path)
 	}
 	return stream.Text{}
 }
 
-func describeColumnDifference(now, then []stream.Column) stream.Text {
-	for k := range min(len(now), len(then)) {
-		if now[k].Name != then[k].Name {
-			return stream.Textf("feature %d is %s, and was %s", k+1, now[k].Name, then[k].Name)
+func describeColumnDifference(now, saved []stream.Column) stream.Text {
+	for k := range min(len(now), len(saved)) {
+		if now[k].Name != saved[k].Name {
+			return stream.Textf("feature %d is %s, and was %s", k+1, now[k].Name, saved[k].Name)
 		}
-		if a, b := now[k], then[k]; a.Type != b.Type || a.Block != b.Block {
+		if a, b := now[k], saved[k]; a.Type != b.Type || a.Block != b.Block {
 			return stream.Textf("feature %s is of another type", now[k].Name)
 		}
 	}
-	if len(now) != len(then) {
-		return stream.Textf("there are %d features, and there were %d", len(now), len(then))
+	if len(now) != len(saved) {
+		return stream.Textf("there are %d features, and there were %d", len(now), len(saved))
 	}
 	return stream.Text{}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 )
 
-// Numbers stores slices of float64, bit by bit, in the states of a Run. It implements [stream.Checkpoint].
+// Numbers saves slices of float64, bit by bit, as states of a Run. It implements [stream.Checkpoint].
 type Numbers struct{ run *Run }
 
 // NewNumbers returns the Numbers of a Run.
@@ -14,37 +14,37 @@ func NewNumbers(r *Run) Numbers { return Numbers{r} }
 
 const numbersSection = "numbers"
 
-func listNumbers(numbers [][]float64) (list stageValues) {
+func asStageValues(numbers [][]float64) (list stageValues) {
 	for _, x := range numbers {
 		list = append(list, x)
 	}
 	return list
 }
 
-// Due implements stream.Checkpoint.
+// Due implements stream.Checkpoint: it reports whether it is time to save.
 func (n Numbers) Due() bool { return n.run.Due() }
 
-// Drop implements stream.Checkpoint.
+// Drop implements stream.Checkpoint: it removes the state called name.
 func (n Numbers) Drop(name string) error { return n.run.Drop(name) }
 
-// Save implements stream.Checkpoint.
+// Save implements stream.Checkpoint: it replaces the state called name by the numbers and their marks.
 func (n Numbers) Save(ctx context.Context, name string, marks map[string]string, numbers ...[]float64) error {
-	return n.run.Save(ctx, name, marks, chunkio.Section{Name: numbersSection, Body: listNumbers(numbers)})
+	return n.run.Save(ctx, name, marks, chunkio.Section{Name: numbersSection, Body: asStageValues(numbers)})
 }
 
-// Append implements stream.Checkpoint.
+// Append implements stream.Checkpoint: it adds the numbers as a state that is never replaced.
 func (n Numbers) Append(_ context.Context, name string, marks map[string]string, numbers ...[]float64) error {
-	return n.run.AppendState(name, marks, chunkio.Section{Name: numbersSection, Body: listNumbers(numbers)})
+	return n.run.AppendState(name, marks, chunkio.Section{Name: numbersSection, Body: asStageValues(numbers)})
 }
 
-// Load implements stream.Checkpoint.
+// Load implements stream.Checkpoint: it reads the state called name into numbers, and returns its marks.
 func (n Numbers) Load(ctx context.Context, name string, numbers ...[]float64) (marks map[string]string, ok bool, err error) {
 	s, err := n.run.Load(ctx, name)
 	if s == nil || err != nil {
 		return nil, false, err
 	}
 	defer s.Close()
-	if err := s.Read(numbersSection, listNumbers(numbers)); err != nil {
+	if err := s.Read(numbersSection, asStageValues(numbers)); err != nil {
 		return nil, false, err
 	}
 	return s.Marks, true, nil

@@ -203,8 +203,8 @@ func (r *Run) appendState(s *savedState, size int64, bodies ...io.WriterTo) erro
 	return r.folder.appendRecord(record{Part: r.part, State: s}, size, bodies...)
 }
 
-// AppendState adds a state that is never replaced. It survives a kill of the process at once, but reaches the disk only if
-// Due returns true, or with the next save: a sync could take as long as the work that led to the state. The sections
+// AppendState adds a state that is never replaced. It survives a kill of the process at once, but reaches the disk only
+// if Due returns true, or with the next save: a sync could take as long as the work that led to the state. The sections
 // are in the log. It fails like Save.
 func (r *Run) AppendState(name string, marks map[string]string, sections ...chunkio.Section) error {
 	if r == nil || r.folder.savingDisabled {

@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// stageFile is a scratch file of a stage. It is either a file in the folder, or it is in memory and is copied to such a
-// file when the stage is saved.
+// stageFile is a scratch file of a stage, a computation whose progress is saved step by step. It is either a file in
+// the folder, or it is in memory and is copied to such a file when the stage is saved.
 type stageFile struct {
 	stream.ScratchFile // the file in the folder, or memory
 	stage              *stage
@@ -21,7 +21,7 @@ type stageFile struct {
 	inSavedState       bool          // the last saved state of the stage lists the file
 }
 
-// Make implements [stream.Stage].
+// Make implements [stream.Stage]: it makes a scratch file, or opens the file of this name in the loaded state.
 func (st *stage) Make(name string, total int64, record int) (stream.ScratchFile, error) {
 	f := &stageFile{stage: st, mark: fileMark{Name: name, Bytes: total, Record: record}}
 	var state *scratch.State
@@ -109,8 +109,8 @@ func (f *stageFile) durableState() (s scratch.State, err error) {
 	return f.diskFile.State()
 }
 
-func (f *stageFile) setInSavedState(holds bool) {
-	if f.inSavedState = holds; holds {
+func (f *stageFile) setInSavedState(isIn bool) {
+	if f.inSavedState = isIn; isIn {
 		f.diskFile.Settle()
 	}
 }

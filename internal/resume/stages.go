@@ -26,8 +26,8 @@ const assumedDiskSpeed = 200e6
 // An interrupted run still finishes its current step if steps take at most maxStepWait.
 const maxStepWait = 5 * time.Second
 
-// Stages are the stages of a run, whose states are in its folder. They implement [stream.Stages]. One stage may be used
-// by one goroutine only; several stages may be used concurrently.
+// Stages are the stages of a run: computations whose progress is saved in the run's folder after some of their steps.
+// They implement [stream.Stages]. One stage may be used by one goroutine only; several stages may be used concurrently.
 type Stages struct {
 	mu           sync.Mutex
 	run          *Run
@@ -85,12 +85,13 @@ func ScratchBytes(path string) (total int64) {
 	return total
 }
 
-// Stage implements [stream.Stages]. The name must consist of letters and digits.
+// Stage implements [stream.Stages]: it returns the stage with this name. The name must consist of letters and digits.
 func (s *Stages) Stage(name string, space stream.Scratch) stream.Stage {
 	now := s.run.folder.now()
 	return &stage{Scratch: space, stages: s, name: name, beginTime: now, lastSave: now, lastStep: now}
 }
 
+// stage implements [stream.Stage]: it saves the values and scratch files of a computation after some of its steps.
 type stage struct {
 	stream.Scratch
 	stages         *Stages
@@ -108,8 +109,8 @@ type stage struct {
 }
 
 const (
-	stepsMark = "steps"
-	endedMark = "ended"
+	stepsMark = "steps" // mark of a state: its number of steps
+	endedMark = "ended" // mark of the state of a finished stage
 
 	valuesSection = "values"
 	placesSection = "places"
@@ -137,7 +138,7 @@ func (st *stage) isSaveDue(now time.Time) bool {
 	return !f.savingDisabled && f.opt.isSaveDue(now.Sub(st.lastSave), cost)
 }
 
-// Save implements [stream.Stage].
+// Save implements [stream.Stage]: it saves the values and files after a step if it is time.
 func (st *stage) Save(ctx context.Context, step int, values ...any) error {
 	st.steps = step
 	now := st.stages.run.folder.now()
@@ -160,7 +161,7 @@ func (st *stage) Save(ctx context.Context, step int, values ...any) error {
 	return nil
 }
 
-// End implements [stream.Stage]. If the stage took less time than the interval between saves, it is not saved.
+// End implements [stream.Stage]: it saves the result, unless the stage took less time than the interval between saves.
 func (st *stage) End(ctx context.Context, values ...any) error {
 	if !st.hasSavedState && !st.isSaveDue(st.stages.run.folder.now()) {
 		return nil
@@ -218,7 +219,7 @@ func (s *Stages) replaceState(ctx context.Context, st *stage, saved savedState, 
 	return nil
 }
 
-// Load implements [stream.Stage].
+// Load implements [stream.Stage]: it reads the values of the last saved state into list.
 func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error) {
 	st.stages.mu.Lock()
 	defer st.stages.mu.Unlock()

@@ -63,7 +63,7 @@ func (s *savedState) fileNames() (names []string) {
 	return names
 }
 
-func (s *savedState) isPossible(bodyBytes int64) bool {
+func (s *savedState) isConsistent(bytesInLog int64) bool {
 	for _, section := range s.Sections {
 		if section.Bytes < 0 || section.Bytes > 1<<62/int64(len(s.Sections)) {
 			return false
@@ -79,7 +79,7 @@ func (s *savedState) isPossible(bodyBytes int64) bool {
 			return false
 		}
 	}
-	return s.File != "" || s.countBytes() == bodyBytes
+	return s.File != "" || s.countBytes() == bytesInLog
 }
 
 // savedPart has the states of a part, and the digest and the JSON of the Identity of the run that saved them.
@@ -124,7 +124,7 @@ func (f *Folder) openLog() error {
 	return f.removeUnlistedFiles("")
 }
 
-func (f *Folder) removeUnlistedFiles(prefix string) error {
+func (f *Folder) removeUnlistedFiles(namePrefix string) error {
 	listed := map[string]bool{logName: true}
 	for _, part := range f.parts {
 		for _, s := range part.states {
@@ -133,7 +133,7 @@ func (f *Folder) removeUnlistedFiles(prefix string) error {
 			}
 		}
 	}
-	for _, name := range f.listStateNames(prefix) {
+	for _, name := range f.listStateNames(namePrefix) {
 		if listed[name] {
 			continue
 		}
@@ -154,7 +154,7 @@ func (f *Folder) applyRecord(r *record, body journal.Body) bool {
 		f.parts[r.Part] = &savedPart{r.Digest, r.Run, make(map[string]*savedState)}
 	case s.Removed:
 		delete(part.states, s.Name)
-	case !s.isPossible(body.Bytes):
+	case !s.isConsistent(body.Bytes):
 		return false
 	default:
 		s.place = body

@@ -5,12 +5,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// EntryBytes is the size of an entry of B in a scratch file: its value and the index of its column.
+// EntryBytes is the size of an entry of an AnchoredGraph in a scratch file: its value and the index of its column.
 const EntryBytes = 8 + 4
 
-// AnchoredGraph stores the sparse n×m matrix of the anchor graph L = I − BBᵀ in a scratch file: first Z, later B =
-// ZΔ^(−1/2). A row has Count entries. For each block of rows there is one record, with the values of the entries
-// followed by the indices of their columns.
+// AnchoredGraph stores the sparse n×m matrix of the anchor graph L = I − BBᵀ in a scratch file: first Z, the weights of
+// n rows on m anchors, later B = ZΔ^(−1/2). A row has Count entries. For each block of rows there is one record, with
+// the values of the entries followed by the indices of their columns.
 type AnchoredGraph struct {
 	M, Count int
 	File     stream.ScratchFile
@@ -22,7 +22,7 @@ type AnchoredGraph struct {
 	distance []float64
 }
 
-// NewAnchored creates the scratch file for n rows, in blocks of at most block rows.
+// NewAnchored returns an AnchoredGraph, and creates its scratch file for n rows, in blocks of at most block rows.
 func NewAnchored(scratch stream.Scratch, m, count int, n int64, block int) (*AnchoredGraph, error) {
 	entries := EntryBytes * count
 	f, err := scratch.Make("the anchor graph", n*int64(entries), block*entries)

@@ -38,11 +38,11 @@ func LeastBytes(d int) int64 { return minPoints * PointBytes(d) }
 // time. It then makes more passes, which are cheap over rows in memory.
 func PartBytes(n int64, d int) int64 { return pointsPerPart(n, d) * PointBytes(d) }
 
-func pointsPerPart(n int64, d int) int64 {
-	if 2*n <= int64(d) {
-		n = min(n, widePoints)
+func pointsPerPart(rows int64, features int) int64 {
+	if 2*rows <= int64(features) {
+		rows = min(rows, widePoints)
 	}
-	return n
+	return rows
 }
 
 // SearchBytes returns an upper bound of the memory of [FindNearest] for the k nearest of n rows of d features,
@@ -117,11 +117,11 @@ func FindNearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64
 	return out, nil
 }
 
-func gatherRows(ctx context.Context, from, to, d int, pass PassFunc) (kernel.Matrix[float64], error) {
-	m := kernel.ColMajor(make([]float64, (to-from)*d), to-from, d, to-from)
+func gatherRows(ctx context.Context, from, to, features int, pass PassFunc) (kernel.Matrix[float64], error) {
+	m := kernel.ColMajor(make([]float64, (to-from)*features), to-from, features, to-from)
 	return m, pass(ctx, "gathering rows", func(first int, x kernel.Matrix[float64]) error {
 		start, end := max(from, first), min(to, first+x.Rows)
-		for j := range d {
+		for j := range features {
 			for i := start; i < end; i++ {
 				m.Data[j*m.ColStride+i-from] = x.Data[j*x.ColStride+(i-first)*x.RowStride]
 			}

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// SavedPass is a pass whose progress is saved, so that a later run resumes it. The zero value saves nothing.
+// SavedPass is a reading of all rows whose progress is saved for a later run. The zero value saves nothing.
 type SavedPass struct {
 	// Load restores the sums of an earlier run. It returns the position of the next row to read, which is 0 if nothing
 	// was saved, and whether the pass is complete.
@@ -17,8 +17,8 @@ type SavedPass struct {
 	SaveShort bool
 }
 
-// MakePass makes the pass, or the part of it that no earlier run has made. The function read must read the rows from the
-// position next on, and call the function after, unless that is nil, whenever all rows before a position have been
+// MakePass makes the pass, or the part of it that no earlier run has made. The function read must read the rows from
+// the position next on, and call the function after, unless that is nil, whenever all rows before a position have been
 // added to the sums. MakePass saves from time to time, at the end, and if ctx ends the pass.
 func (s SavedPass) MakePass(ctx context.Context, read func(next int64, after func(next int64) error) error) error {
 	if s.Load == nil {

@@ -19,12 +19,12 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Source is a source that is read in several passes.
+// Source is a stream.Source whose rows are read several times. Each reading is called a pass.
 type Source struct {
 	stream.Source
-	Meter  *stream.Meter // counts the work of all passes, unless it is nil
-	OnPass func(pass int, what string)
-	Passes int // number of passes begun
+	Meter  *stream.Meter               // counts the work of all passes, unless it is nil
+	OnPass func(pass int, what string) // called before each pass with its number and purpose, unless it is nil
+	Passes int                         // number of passes begun
 
 	// The blocks that have rows are known after the first pass:
 	First       []int // for each block, the number of rows before it
@@ -107,19 +107,19 @@ func (s *Source) ReadRows(ctx context.Context, p Pass) (err error) {
 	return nil
 }
 
-func (p *Pass) placeChunk(b *Block, c *stream.Chunk, records [][]byte) error {
+func (p *Pass) placeChunk(block *Block, c *stream.Chunk, records [][]byte) error {
 	for from := 0; from < c.Rows; {
 		part := c
-		if end := from + p.Height - b.Rows; p.Height > 0 && (from > 0 || end < c.Rows) {
+		if end := from + p.Height - block.Rows; p.Height > 0 && (from > 0 || end < c.Rows) {
 			part = sliceChunk(c, from, min(end, c.Rows))
 		}
-		if err := p.Place(*b, part); err != nil {
+		if err := p.Place(*block, part); err != nil {
 			return err
 		}
 		from += part.Rows
-		b.Rows += part.Rows
-		if p.Height == 0 || b.Rows == p.Height {
-			if err := p.endBlock(b, records); err != nil {
+		block.Rows += part.Rows
+		if p.Height == 0 || block.Rows == p.Height {
+			if err := p.endBlock(block, records); err != nil {
 				return err
 			}
 		}
@@ -127,13 +127,13 @@ func (p *Pass) placeChunk(b *Block, c *stream.Chunk, records [][]byte) error {
 	return nil
 }
 
-func (p *Pass) endBlock(b *Block, records [][]byte) (err error) {
+func (p *Pass) endBlock(block *Block, records [][]byte) (err error) {
 	if p.Visit != nil {
 		if err = readRecords(p.Files, records); err == nil {
-			err = p.Visit(*b, records)
+			err = p.Visit(*block, records)
 		}
 	}
-	*b = Block{Number: b.Number + 1, First: b.First + b.Rows}
+	*block = Block{Number: block.Number + 1, First: block.First + block.Rows}
 	return err
 }
 

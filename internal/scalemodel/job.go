@@ -27,14 +27,14 @@ type Job struct {
 func (j Job) featureCount() float64 { return float64(j.Features) }
 func (j Job) anchorCount() float64  { return float64(j.Anchors) }
 
-// cpuSeconds returns the total time of a round of kind k on one core.
-func (j Job) cpuSeconds(k Kind, r Rates) float64 {
+// cpuSeconds returns the total time of a round that gathers this kind of statistic on one core.
+func (j Job) cpuSeconds(kind Kind, r Rates) float64 {
 	values := float64(j.Rows) * j.featureCount()
-	if k == Profile {
+	if kind == Profile {
 		return values / r.rateValue(profileRate)
 	}
 	t := values/r.rateValue(scanRate) + values*j.featureCount()/r.rateValue(gramRate)
-	if k == Graph {
+	if kind == Graph {
 		t += 2 * values * j.anchorCount() / r.rateValue(anchorRate)
 	}
 	return t

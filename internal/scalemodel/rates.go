@@ -29,7 +29,7 @@ type Rate struct {
 	Value  float64
 	Unit   Unit
 	Source string // Measured, Assumed or Given
-	About  string
+	About  string // description of the rate, for people
 }
 
 // The possible sources of the value of a rate.
@@ -64,13 +64,11 @@ func DefaultRates() Rates {
 		// scan --profile-only needs 0.36 s for (a), 0.41 s for (b), and 4.6 s for the 567 million pixels of E-MNIST.
 		{profileRate, 110e6, ValuesPerSecond, Measured, "decoding and moments of each column"},
 		{gramRate, 50e9, FlopsPerSecond, Measured, "G, rows·d² of them"},
-		// scan --method sfufs --profile P.ufs needs 3.68 s for (a) with 2,000 anchors, and 3.29 s for (b) with 1,000.
-		// After subtracting the time for the Gram matrix, the distances to the anchors are computed at 53e9 and 42e9
-		// flop/s.
+		// scan --method sfufs --profile P.ufs needs 3.68 s for (a) with 2,000 anchors, and 3.29 s for (b) with 1,000. After
+		// subtracting the time for the Gram matrix, the distances to the anchors are computed at 53e9 and 42e9 flop/s.
 		{anchorRate, 45e9, FlopsPerSecond, Measured, "distances to anchors, 2·rows·d·anchors of them"},
-		// merge of 64 parts of 1,000 columns (4.2 MB each) needs 1.30 s, of one part 0.04 s. For 128 parts of 100
-		// columns (65 KB) it needs 0.57 s, for one 0.01 s. So each part needs 20 ms with 1,000 columns and 4.4 ms with
-		// 100, on one core.
+		// merge of 64 parts of 1,000 columns (4.2 MB each) needs 1.30 s, of one part 0.04 s. For 128 parts of 100 columns (65
+		// KB) it needs 0.57 s, for one 0.01 s. So each part needs 20 ms with 1,000 columns and 4.4 ms with 100, on one core.
 		{mergeRate, 265e6, BytesPerSecond, Measured, "adding up parts"},
 		{partTime, 0.004, Seconds, Measured, "a part, whatever its size"},
 		// plan needs 0.34 s for 64 files of 1,000 columns and one row group, and 0.19 s for E-MNIST (9 files of 901

@@ -13,7 +13,8 @@ import (
 const (
 	// randomChoices is the number of random choices of features with which the method's choice is compared.
 	randomChoices = 100
-	// leastBeaten: a choice is trusted if its alignment exceeds the alignments of this share of random choices.
+	// leastBeaten: a choice of features is trusted if its alignment exceeds the alignments of this share of random
+	// choices.
 	leastBeaten = 0.95
 	// mostCompared is the largest number of chosen features for which alignments are compared with chance. It is limited
 	// because each pair of chosen features costs one entry of G.

@@ -189,10 +189,10 @@ func (s *search) bestFeature() int {
 // mostLikely is the largest number of likely features passed to Ahead.
 const mostLikely = 7
 
-func (s *search) likelyNextFeatures(p int) []int {
+func (s *search) likelyNextFeatures(taken int) []int {
 	list := make([]int, 0, mostLikely+1)
 	for i, t := range s.tier {
-		if t != s.tier[p] || i == p || len(list) == mostLikely && !(s.gain[i] > s.gain[list[mostLikely-1]]) {
+		if t != s.tier[taken] || i == taken || len(list) == mostLikely && !(s.gain[i] > s.gain[list[mostLikely-1]]) {
 			continue
 		}
 		at := len(list)
@@ -227,27 +227,27 @@ func (s *search) computeGain(i int) {
 	s.gain[i], s.size[i] = up-down, up+down
 }
 
-func (s *search) takeFeature(p int) {
-	tier := s.tier[p]
+func (s *search) takeFeature(feature int) {
+	tier := s.tier[feature]
 	switch tier {
 	case tierMultiple:
 		s.Copies++
 	case tierFaint:
 		s.Faint++
 	}
-	s.n += s.a[p]
-	s.d2 += 2*s.r[p] + s.g[p]*s.g[p]
-	column := s.problem.Column(p)
+	s.n += s.a[feature]
+	s.d2 += 2*s.r[feature] + s.g[feature]*s.g[feature]
+	column := s.problem.Column(feature)
 	s.eachFeature(func(i int) {
 		v := math.Ldexp(column[i], s.exp)
 		s.r[i] += v * v
-		if tier != tierFaint && s.tier[i] < tierMultiple && math.Abs(v)/s.root[i]/s.root[p] >= copyCosine {
+		if tier != tierFaint && s.tier[i] < tierMultiple && math.Abs(v)/s.root[i]/s.root[feature] >= copyCosine {
 			s.tier[i] = tierMultiple
 		}
 	})
-	s.updateNovelty(p, column)
-	s.tier[p] = tierTaken
-	s.Order = append(s.Order, p)
+	s.updateNovelty(feature, column)
+	s.tier[feature] = tierTaken
+	s.Order = append(s.Order, feature)
 	alignment := 0.0
 	if s.d2 > 0 && s.problem.Norm > 0 {
 		alignment = min(s.n/math.Sqrt(s.d2)/s.problem.Norm, 1) // above 1 is rounding error

@@ -30,10 +30,10 @@ func Specs() []method.Spec {
 // alignMethod is the method with its settings.
 type alignMethod struct{ diffusion, neighbors int }
 
-func (m *alignMethod) Options(o *method.Options) {
-	o.Int(&m.neighbors, "neighbors", anchor.DefaultNeighbors, "`K` nearest rows of the sample that a row has weights on").
+func (m *alignMethod) Options(add *method.Options) {
+	add.Int(&m.neighbors, "neighbors", anchor.DefaultNeighbors, "`K` nearest rows of the sample that a row has weights on").
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
-	o.Int(&m.diffusion, "diffusion", spectral.DefaultDiffusion, "steps `T` of diffusion on the graph: more see coarser clusters").
+	add.Int(&m.diffusion, "diffusion", spectral.DefaultDiffusion, "steps `T` of diffusion on the graph: more see coarser clusters").
 		Bound(func() bool { return m.diffusion >= 1 && m.diffusion <= mostDiffusion }, stream.Textf("want 1 to %d", mostDiffusion).String())
 }
 

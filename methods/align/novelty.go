@@ -13,8 +13,8 @@ type novelty struct {
 	rows        [][]float32 // rows of the factor, d numbers each; float32 is precise enough for shares of a variance
 }
 
-// dependentShare: if the unexplained part of a feature is below this share of its variance, this part is considered
-// rounding error, and the feature a combination of the chosen features.
+// dependentShare: if chosen features leave less than this share of a feature's variance unexplained, that part is
+// considered rounding error, and the feature a combination of these.
 const dependentShare = 1e-6
 
 func newNovelty(squares []float64, floor float64) novelty {

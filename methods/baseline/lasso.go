@@ -9,7 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 )
 
-// lasso follows the solutions of
+// lasso follows a path, i.e. the solutions, for falling λ, of
 //
 //	min_β ½‖u − Xβ‖² + λ‖β‖₁
 //
@@ -28,7 +28,7 @@ type lasso struct {
 	d       int
 	g       *gram.Matrix
 	squares []float64 // d: the diagonal of G, shared by all paths
-	b       []float64
+	b       []float64 // Xᵀu
 
 	lambda        float64 // λ at the start of the current segment
 	end           float64 // λ at which the path ends
@@ -68,8 +68,9 @@ func newLasso(g *gram.Matrix, squares, b []float64) *lasso {
 	return l
 }
 
-// startPath resets l to the beginning of the path. If share is not 0, a combination of the features, with about this
-// share of the norm of u, is added to u. So b is still a product Xᵀu, and dependences between features hold for b.
+// startPath resets l to the beginning of the path, the largest λ. If share is not 0, a combination of the features,
+// with about this share of the norm of u, is added to u. So b is still a product Xᵀu, and dependences between features
+// hold for b.
 func (l *lasso) startPath(share float64) {
 	l.lambda, l.end, l.leftFeature, l.events, l.isPerturbed = 0, 0, -1, 0, share > 0
 	l.active, l.sign, l.chol = nil, nil, nil
@@ -92,11 +93,11 @@ func (l *lasso) startPath(share float64) {
 	l.solveSegment()
 }
 
-// followPaths follows several lasso paths for the same G. Each path ends when a (k+1)-th feature would join, or at its
-// own end. If several features join at the same λ, the lowest column joins first. A combination of the active features
-// never joins while they are active, so that of equal columns only the lowest has a coefficient. A segment costs 4·d·k
-// flops for d features, or 4·r·d if G is a factor of r rows, and a path has O(k) segments. Each feature that leaves the
-// active set costs up to k³/3 flops more. Each path needs 2d numbers.
+// followPaths follows several lasso paths (solutions for falling λ) for the same G. Each path ends when a (k+1)-th
+// feature would join, or at its own end. If several features join at the same λ, the lowest column joins first. A
+// combination of the active features never joins while they are active, so that of equal columns only the lowest has a
+// coefficient. A segment costs 4·d·k flops for d features, or 4·r·d if G is a factor of r rows, and a path has O(k)
+// segments. Each feature that leaves the active set costs up to k³/3 flops more. Each path needs 2d numbers.
 //
 // All paths advance by one segment at a time, so that a factor is read once for eight of them. For 500 rows of 50,000
 // features and k = 100, computing the products of all paths together took 2 s of processor time, and computing columns

@@ -69,7 +69,7 @@ func (m scoreMethod) Select(_ context.Context, e *method.Evidence) (*method.Rank
 // mcfsMethod is MCFS with its setting.
 type mcfsMethod struct{ clusters int }
 
-func (m *mcfsMethod) Options(o *method.Options) { o.Clusters(&m.clusters) }
+func (m *mcfsMethod) Options(add *method.Options) { add.Clusters(&m.clusters) }
 
 func (m *mcfsMethod) selectOptions(k, threads int) MCFSOptions {
 	return MCFSOptions{K: k, Clusters: m.clusters, Threads: threads}

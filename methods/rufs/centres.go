@@ -15,7 +15,7 @@ const centreSweeps = 5
 // one row of F has a closed form if the other rows are fixed.
 func (p *problem) updateCentres() {
 	c, d := p.c, p.d
-	xf := p.rowProducts(p.f)
+	xf := p.multiplyRowsBy(p.f)
 	ff := kernel.RowMajor(make([]float64, c*c), c, c, c)
 	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
 	weighted := kernel.RowMajor(make([]float64, p.n*c), p.n, c, c)
@@ -54,7 +54,7 @@ func (p *problem) updateCentres() {
 	})
 }
 
-func (p *problem) rowProducts(m kernel.Matrix[float64]) []float64 {
+func (p *problem) multiplyRowsBy(m kernel.Matrix[float64]) []float64 {
 	out := make([]float64, p.n*p.c)
 	kernel.Gemm(p.team, 1, p.x, m.Trans(), kernel.RowMajor(out, p.n, p.c, p.c))
 	return out

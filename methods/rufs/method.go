@@ -33,19 +33,19 @@ type rufsMethod struct {
 	nu          float64
 	neighbors   int
 	clusters    int
-	ends        method.Iteration
+	ends        method.Iteration // when the iteration ends
 }
 
-func (m *rufsMethod) Options(o *method.Options) {
-	o.PlainWeights(&m.alpha, "alpha", "weight of the projection onto the clusters (default 1)", "rufs").
+func (m *rufsMethod) Options(add *method.Options) {
+	add.PlainWeights(&m.alpha, "alpha", "weight of the projection onto the clusters (default 1)", "rufs").
 		Bound(func() bool { return m.alpha.First() > 0 }, "want a number above 0")
-	o.PlainWeights(&m.beta, "beta", "weight of the row sparsity (default 1)", "rufs")
-	o.Float(&m.nu, "nu", defaultWeight, "weight of the prediction of a row's clusters by its neighbours (default 1)").
+	add.PlainWeights(&m.beta, "beta", "weight of the row sparsity (default 1)", "rufs")
+	add.Float(&m.nu, "nu", defaultWeight, "weight of the prediction of a row's clusters by its neighbours (default 1)").
 		Bound(func() bool { return m.nu >= 0 && m.nu-m.nu == 0 }, "want a number of at least 0")
-	o.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest rows that predict a row's clusters").
+	add.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest rows that predict a row's clusters").
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
-	o.Clusters(&m.clusters)
-	m.ends.Declare(o, "30", "1e-4", "falls")
+	add.Clusters(&m.clusters)
+	m.ends.Declare(add, "30", "1e-4", "falls")
 }
 
 func (m *rufsMethod) selectOptions(seed uint64, threads int) Options {

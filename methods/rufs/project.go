@@ -118,4 +118,4 @@ func (p *problem) computeNormWeights() (u, v []float64) {
 	return u, v
 }
 
-func (p *problem) fittedClusters() []float64 { return p.rowProducts(p.w.Trans()) } // XW, n×c
+func (p *problem) fittedClusters() []float64 { return p.multiplyRowsBy(p.w.Trans()) } // XW, n×c

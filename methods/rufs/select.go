@@ -23,6 +23,7 @@ type Result struct {
 	Clusters       int // number of columns of G; fewer than requested if there are fewer distinct rows
 }
 
+// problem is the objective of RUFS for n rows X of d features in c clusters, with the current solution G, F and W.
 type problem struct {
 	n, d, c         int
 	workers         int
@@ -30,7 +31,7 @@ type problem struct {
 	nu, alpha, beta float64
 	x               kernel.Matrix[float64] // n×d
 	squares         []float64              // ‖x_i‖²
-	neighbours      *predictor
+	neighbours      *predictor             // predicts the clusters of each row from its nearest rows
 	g, f, w         kernel.Matrix[float64] // n×c, c×d, d×c
 	// Smoothing constants ε for the norms of rows of X, G and W. Each is 1e-8 times the mean square norm of the rows. For
 	// W it is the mean square norm that rows of W have if all features contribute equally.
@@ -155,7 +156,7 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 }
 
 func (p *problem) newClusterStep() *clusterStep {
-	a := &clusterStep{problem: p, xf: p.rowProducts(p.f), xw: p.fittedClusters(), r: make([]float64, p.n*p.c), gg: make([]float64, p.c*p.c)}
+	a := &clusterStep{problem: p, xf: p.multiplyRowsBy(p.f), xw: p.fittedClusters(), r: make([]float64, p.n*p.c), gg: make([]float64, p.c*p.c)}
 	a.ff = kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
 	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), a.ff)
 	return a

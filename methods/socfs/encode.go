@@ -51,7 +51,7 @@ func (e *encoding) maximizeTrace(t kernel.Matrix[float64]) error {
 	return nil
 }
 
-func (e *encoding) clipNegatives() {
+func (e *encoding) clipNegativeEntries() {
 	for i, v := range e.sa.Data {
 		e.f.Data[i] = max(v, 0)
 	}
@@ -76,7 +76,7 @@ func (e *encoding) updateEncoding(gamma float64) error {
 	if err := e.maximizeTrace(t); err != nil {
 		return err
 	}
-	e.clipNegatives()
+	e.clipNegativeEntries()
 	return nil
 }
 

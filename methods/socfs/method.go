@@ -26,15 +26,15 @@ func Specs() []method.Spec {
 type socfsMethod struct {
 	lambda, gamma method.Weights
 	clusters      int
-	ends          method.Iteration
+	ends          method.Iteration // when the iteration ends
 }
 
-func (m *socfsMethod) Options(o *method.Options) {
-	o.Weights(&m.lambda, "alpha", "weight of the row sparsity (default 0.1x)")
-	o.PlainWeights(&m.gamma, "gamma", "weight against negative encodings (default 100)", "socfs").
+func (m *socfsMethod) Options(add *method.Options) {
+	add.Weights(&m.lambda, "alpha", "weight of the row sparsity (default 0.1x)")
+	add.PlainWeights(&m.gamma, "gamma", "weight against negative encodings (default 100)", "socfs").
 		Bound(func() bool { return m.gamma.First() > 0 }, "want a number above 0")
-	o.Clusters(&m.clusters)
-	m.ends.Declare(o, "50", "1e-5", "falls")
+	add.Clusters(&m.clusters)
+	m.ends.Declare(add, "50", "1e-5", "falls")
 }
 
 func (m *socfsMethod) selectOptions(threads int) Options {

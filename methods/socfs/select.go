@@ -117,7 +117,7 @@ func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*s
 	if err := s.encoding.maximizeTrace(t); err != nil {
 		return nil, err
 	}
-	s.encoding.clipNegatives()
+	s.encoding.clipNegativeEntries()
 	s.b = kernel.RowMajor(make([]float64, c*c), c, c, c)
 	for k := range c {
 		s.b.Data[k*c+k] = 1

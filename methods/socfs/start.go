@@ -16,12 +16,12 @@ import (
 // kmeansRestarts is the number of k-means runs. Clustering the anchors needs little time.
 const kmeansRestarts = 10
 
-// initialIndicators groups the m anchors of g by k-means into at most c groups; empty groups are omitted. The coordinates
-// of an anchor are the means of the graph's eigenvectors over its rows: λv/√Δ for each eigenpair λ, v of the graph's
-// matrix S, with the anchor's entry of v and its total weight Δ. The result has a row for each anchor and a column for
-// each group. The row has √Δ in the column of its group and otherwise 0, and the columns are then scaled to length 1.
-// This approximates B_gᵀE (see the package documentation) for an E that indicates the groups. The second result has
-// warnings.
+// initialIndicators groups the m anchors of g by k-means into at most c groups; empty groups are omitted. The
+// coordinates of an anchor are the means of the graph's eigenvectors over its rows: λv/√Δ for each eigenpair λ, v of
+// the graph's matrix S, with the anchor's entry of v and its total weight Δ. The result has a row for each anchor and a
+// column for each group. The row has √Δ in the column of its group and otherwise 0, and the columns are then scaled to
+// length 1. This approximates B_gᵀE (see the package documentation) for an E that indicates the groups. The second
+// result has warnings.
 func initialIndicators(ctx context.Context, team *kernel.Team, g *anchor.Graph, c int) (kernel.Matrix[float64], []string, error) {
 	none := kernel.Matrix[float64]{}
 	e, err := spectral.Embed(team, g, c)

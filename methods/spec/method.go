@@ -30,13 +30,13 @@ type specMethod struct {
 	clusters int
 }
 
-func (m *specMethod) Options(o *method.Options) {
-	o.Choice(&m.score, "score", "phi2", "the paper's ranking function: of all eigenvectors of the graph (phi1), without the constant one (phi2; the same, as features are centred), or of the first C, as many as clusters (phi3)",
+func (m *specMethod) Options(add *method.Options) {
+	add.Choice(&m.score, "score", "phi2", "the paper's ranking function: of all eigenvectors of the graph (phi1), without the constant one (phi2; the same, as features are centred), or of the first C, as many as clusters (phi3)",
 		"phi1", "phi2", "phi3")
-	o.Int(&m.power, "power", defaultPower, "`R`: an eigenvalue of the graph counts by its R-th power").
+	add.Int(&m.power, "power", defaultPower, "`R`: an eigenvalue of the graph counts by its R-th power").
 		Bound(func() bool { return m.power >= 1 && m.power <= largestPower }, "want 1 to 32")
-	o.Clusters(&m.clusters)
-	o.Check(func(isSet func(string) bool) error {
+	add.Clusters(&m.clusters)
+	add.Check(func(isSet func(string) bool) error {
 		if m.score == "phi3" && m.clusters == 1 {
 			return stream.Usagef("{clusters} 1 leaves {score} phi3 no eigenvector: the first is constant; want 2 or more")
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Score is one of the paper's three ranking functions.
+// Score is one of the three ranking functions of the SPEC paper (Zhao and Liu, ICML 2007).
 type Score int
 
 // Ranking functions φ₂, φ₁ and φ₃ of the package comment.

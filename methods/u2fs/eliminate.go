@@ -67,7 +67,7 @@ func newElimination(team *kernel.Team, g *anchor.Graph, mean float64, e *spectra
 }
 
 func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float64)) error {
-	if err := x.recomputeInverse(); err != nil {
+	if err := x.recomputeInverseFromGram(); err != nil {
 		return err
 	}
 	for len(x.remaining) > 0 {
@@ -95,7 +95,7 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 		}
 		// Updates of P slowly lose precision. Therefore P is recomputed from G whenever the number of features has halved.
 		if len(x.remaining) > 0 && (stuck || narrow || 2*len(x.remaining) <= x.remainingAtRecompute) {
-			if err := x.recomputeInverse(); err != nil {
+			if err := x.recomputeInverseFromGram(); err != nil {
 				return err
 			}
 		}
@@ -117,7 +117,7 @@ func (x *elimination) blockSize() int {
 	return min(blockFeatures, len(x.remaining)-2*x.g.G.Rank)
 }
 
-func (x *elimination) recomputeInverse() (err error) {
+func (x *elimination) recomputeInverseFromGram() (err error) {
 	x.remainingAtRecompute = len(x.remaining)
 	x.diag, x.w, err = x.inverse.computeForFeatures(x.remaining)
 	x.startRemovalBlock()
@@ -128,7 +128,7 @@ func (x *elimination) startRemovalBlock() {
 	x.isRemoved, x.removedCount = make([]bool, len(x.remaining)), 0
 }
 
-func (x *elimination) leastUsefulFeature() (at int, utility float64) {
+func (x *elimination) leastUsefulFeature() (index int, utility float64) {
 	best := math.Inf(1)
 	utilities := x.currentUtilities[:len(x.remaining)]
 	for i := range x.remaining {
@@ -138,14 +138,14 @@ func (x *elimination) leastUsefulFeature() (at int, utility float64) {
 			best = min(best, utilities[i])
 		}
 	}
-	at = -1
+	index = -1
 	for i, u := range utilities {
 		// If a utility is NaN, removeFeature ends the run.
-		if !x.isRemoved[i] && (at < 0 || u <= best*(1+tieTolerance)) {
-			at = i
+		if !x.isRemoved[i] && (index < 0 || u <= best*(1+tieTolerance)) {
+			index = i
 		}
 	}
-	return at, utilities[at]
+	return index, utilities[index]
 }
 
 // removeFeature removes the feature whose index among the remaining features is the parameter `at`. If the feature's

@@ -92,13 +92,13 @@ func (f *fullInverse) inverseDiagonal() []float64 {
 	return diag
 }
 
-func (f *fullInverse) writeColumn(v []float64, at int) { copy(v, f.p[at*f.n:][:f.n]) }
+func (f *fullInverse) writeColumn(v []float64, column int) { copy(v, f.p[column*f.n:][:f.n]) }
 
-func (f *fullInverse) keepFeatures(v kernel.Matrix[float64], stay []int, _ []float64) ([]float64, error) {
-	n, most := f.n, len(stay)
+func (f *fullInverse) keepFeatures(v kernel.Matrix[float64], kept []int, _ []float64) ([]float64, error) {
+	n, most := f.n, len(kept)
 	kernel.Syrk(f.team, -1, v.Trans(), kernel.RowMajor(f.p, n, n, n))
-	for a, i := range stay { // no entry is overwritten before it is moved
-		for b, j := range stay[a:] {
+	for a, i := range kept { // no entry is overwritten before it is moved
+		for b, j := range kept[a:] {
 			f.p[a*most+a+b] = f.p[i*n+j]
 		}
 	}
@@ -166,9 +166,9 @@ func (b *rowInverse) factorizeK() error {
 	return nil
 }
 
-func (b *rowInverse) writeColumn(v []float64, at int) {
+func (b *rowInverse) writeColumn(v []float64, column int) {
 	rank := b.g.Rank
-	b.room = append(b.room[:0], b.x.Data[at*rank:][:rank]...)
+	b.room = append(b.room[:0], b.x.Data[column*rank:][:rank]...)
 	z := kernel.RowMajor(b.room, rank, 1, 1)
 	b.chol.SolveTo(b.team, z, z)
 	for i := range b.room {
@@ -176,7 +176,7 @@ func (b *rowInverse) writeColumn(v []float64, at int) {
 	}
 	clear(v)
 	kernel.Gemv(b.team.Threads(), b.x.Rows, rank, b.x.Data, rank, b.room, v)
-	v[at] += 1 / b.lambda
+	v[column] += 1 / b.lambda
 }
 
 // keepFeatures subtracts the products of the removed features from K. diag is already the diagonal after the removals.

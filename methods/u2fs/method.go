@@ -24,7 +24,7 @@ func Specs() []method.Spec {
 // u2fsMethod is U2FS with its setting.
 type u2fsMethod struct{ clusters int }
 
-func (m *u2fsMethod) Options(o *method.Options) { o.Clusters(&m.clusters) }
+func (m *u2fsMethod) Options(add *method.Options) { add.Clusters(&m.clusters) }
 
 func (m *u2fsMethod) Cost(s method.Shape) (method.Cost, error) {
 	return method.Cost{Bytes: Bytes(s.Anchors, len(s.Columns), s.Rank, Options{Clusters: m.clusters, Threads: s.Threads})}, nil

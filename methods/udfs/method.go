@@ -28,17 +28,17 @@ type udfsMethod struct {
 	lambda, gamma method.Weights
 	neighbors     int
 	clusters      int
-	ends          method.Iteration
+	ends          method.Iteration // when the iteration ends
 }
 
-func (m *udfsMethod) Options(o *method.Options) {
-	o.PlainWeights(&m.lambda, "alpha", "ridge of the scatter of a neighbourhood, the paper's λ (default 1000)", "udfs").
+func (m *udfsMethod) Options(add *method.Options) {
+	add.PlainWeights(&m.lambda, "alpha", "ridge of the scatter of a neighbourhood, the paper's λ (default 1000)", "udfs").
 		Bound(func() bool { return m.lambda.First() > 0 }, "want a number above 0")
-	o.PlainWeights(&m.gamma, "gamma", "weight of the row sparsity (default 0.1)", "udfs")
-	o.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest rows of a row's patch").
+	add.PlainWeights(&m.gamma, "gamma", "weight of the row sparsity (default 0.1)", "udfs")
+	add.Int(&m.neighbors, "neighbors", defaultNeighbors, "`K` nearest rows of a row's patch").
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
-	o.Clusters(&m.clusters)
-	m.ends.Declare(o, "50", "1e-6", "falls")
+	add.Clusters(&m.clusters)
+	m.ends.Declare(add, "50", "1e-6", "falls")
 }
 
 func (m *udfsMethod) selectOptions(threads int) Options {

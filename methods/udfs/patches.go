@@ -118,20 +118,20 @@ func (b *patchScratch) writePatchMatrix(dst []float64, x kernel.Matrix[float64],
 	return nil
 }
 
-func centreSymmetricMatrix(a []float64, s int) {
+func centreSymmetricMatrix(a []float64, order int) {
 	for range 2 { // centre columns and transpose, twice
-		for p := range s {
+		for p := range order {
 			var sum float64
-			for q := range s {
-				sum += a[p*s+q]
+			for q := range order {
+				sum += a[p*order+q]
 			}
-			for q := range s {
-				a[p*s+q] -= sum / float64(s)
+			for q := range order {
+				a[p*order+q] -= sum / float64(order)
 			}
 		}
-		for p := range s {
+		for p := range order {
 			for q := range p {
-				a[p*s+q], a[q*s+p] = a[q*s+p], a[p*s+q]
+				a[p*order+q], a[q*order+p] = a[q*order+p], a[p*order+q]
 			}
 		}
 	}

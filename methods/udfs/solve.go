@@ -45,6 +45,7 @@ func solverBytes(n int64, d, c int) int64 {
 		linalg.SmallestBytes(d, pairCount(d, c), linalg.EigenOptions{}) + linalg.CholeskyBytes(d) + kernel.TeamBytes(d, d)
 }
 
+// projectionUpdate describes the projection W that an update has found.
 type projectionUpdate struct {
 	norms     []float64 // of W's rows
 	objective float64

@@ -52,7 +52,7 @@ func Main(m *testing.M) {
 type Program []cli.Verb
 
 // Run runs the bench in this process.
-func (p Program) Run(ctx context.Context, args ...string) (code int, out, said string) {
+func (p Program) Run(ctx context.Context, args ...string) (code int, out, errorOutput string) {
 	var o, e bytes.Buffer
 	code = cli.Run(ctx, args, &o, &e, p...)
 	return code, o.String(), e.String()
@@ -75,12 +75,11 @@ func (p Program) MakePlanted(t *testing.T, path string, rows, columns int, more 
 	}
 }
 
-// CheckRefusal runs the program and checks that it exits with the code `want`, and that its error output contains the
-// given text.
-func (p Program) CheckRefusal(t *testing.T, want int, say string, args ...string) {
+// CheckRefusal runs the program and checks that it exits with wantCode, and that its error output contains wantText.
+func (p Program) CheckRefusal(t *testing.T, wantCode int, wantText string, args ...string) {
 	t.Helper()
-	if code, _, said := p.Run(t.Context(), args...); code != want || !strings.Contains(said, say) {
-		t.Errorf("%v: exit code %d, want %d and something of %q: %s", args, code, want, say, said)
+	if code, _, said := p.Run(t.Context(), args...); code != wantCode || !strings.Contains(said, wantText) {
+		t.Errorf("%v: exit code %d, want %d and something of %q: %s", args, code, wantCode, wantText, said)
 	}
 }
 

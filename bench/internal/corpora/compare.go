@@ -31,9 +31,9 @@ func (c *comparison) recordRefusal(err error) error {
 	return err
 }
 
-func (o *duckReader) compareLeaves(ctx context.Context, path, parquet string, r *reading) (c comparison, err error) {
+func (o *duckReader) compareLeaves(ctx context.Context, path, copied string, r *reading) (c comparison, err error) {
 	if len(r.leaves) == 0 {
-		return c, c.recordRefusal(o.readAllValues(ctx, parquet))
+		return c, c.recordRefusal(o.readAllValues(ctx, copied))
 	}
 	places, err := r.locateLeaves(ctx, path)
 	if err != nil {
@@ -43,19 +43,19 @@ func (o *duckReader) compareLeaves(ctx context.Context, path, parquet string, r 
 		c.differences = append(c.differences, fmt.Sprintf("its columns are read and cannot be found again: %v", err))
 		return c, nil
 	}
-	if parquet != path {
+	if copied != path {
 		for i := range places { // for other formats, convert has written the fields of structs as columns
 			places[i].Path = []string{strings.Join(places[i].Path, ".")}
 		}
 	}
-	pairs, err := o.makePairs(ctx, parquet, r, places, &c)
+	pairs, err := o.makePairs(ctx, copied, r, places, &c)
 	if err != nil {
 		return c, c.recordRefusal(err)
 	}
-	err = o.comparePairs(ctx, parquet, r.rows, pairs, &c)
+	err = o.comparePairs(ctx, copied, r.rows, pairs, &c)
 	if errors.As(err, new(refusal)) && len(pairs) > 1 { // perhaps DuckDB refuses only one of the leaves, so try these one by one
 		for i := range pairs {
-			if err = c.recordRefusal(o.comparePairs(ctx, parquet, r.rows, pairs[i:i+1], &c)); err != nil {
+			if err = c.recordRefusal(o.comparePairs(ctx, copied, r.rows, pairs[i:i+1], &c)); err != nil {
 				break
 			}
 		}
@@ -72,7 +72,7 @@ func (o *duckReader) comparePairs(ctx context.Context, path string, rows int64, 
 		list = append(list, p.expression)
 	}
 	row, faults := 0, make([]leafDifference, len(pairs))
-	err := o.runStatements(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+tableOf(path), func(batch [][]*string) {
+	err := o.runStatements(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+sqlTableOf(path), func(batch [][]*string) {
 		for _, cells := range batch {
 			for j, cell := range cells {
 				if row < len(pairs[j].leaf.values) {
@@ -109,7 +109,7 @@ type pair struct {
 }
 
 func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, places []recipe.Column, c *comparison) (pairs []pair, err error) {
-	names, _, err := o.describeColumns(ctx, "FROM "+tableOf(path))
+	names, _, err := o.describeColumns(ctx, "FROM "+sqlTableOf(path))
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +125,11 @@ func (o *duckReader) makePairs(ctx context.Context, path string, r *reading, pla
 	if len(list) == 0 {
 		return nil, nil
 	}
-	_, types, err := o.describeColumns(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+tableOf(path))
+	_, types, err := o.describeColumns(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+sqlTableOf(path))
 	if err != nil {
 		return nil, err
 	}
-	cut, err := o.queryRows(ctx, "SELECT name FROM parquet_schema("+quoteString(path)+") WHERE logical_type LIKE 'TimestampType(isAdjustedToUTC=1%NANOS=Nano%'")
+	cut, err := o.queryRows(ctx, "SELECT name FROM parquet_schema("+quoteSQLString(path)+") WHERE logical_type LIKE 'TimestampType(isAdjustedToUTC=1%NANOS=Nano%'")
 	if err != nil {
 		return nil, err
 	}
@@ -159,16 +159,16 @@ type leafDifference struct {
 	beyond int // number of the leaf's values that DuckDB cannot represent
 }
 
-func (f *leafDifference) checkValue(row int, ours float64, t duckExpression, cell *string) {
-	if t.low < t.high && (ours < t.low || ours > t.high) {
+func (f *leafDifference) checkValue(row int, ours float64, expression duckExpression, cell *string) {
+	if expression.low < expression.high && (ours < expression.low || ours > expression.high) {
 		f.beyond++
 		return
 	}
-	theirs, err := t.parseValue(cell)
+	theirs, err := expression.parseValue(cell)
 	if err == nil && math.Float64bits(ours) == math.Float64bits(theirs) {
 		return
 	}
-	if apart := math.Abs(ours - theirs); err == nil && t.tolerance > 0 && apart <= max(t.tolerance, math.Nextafter(math.Abs(ours), math.Inf(1))-math.Abs(ours)) {
+	if apart := math.Abs(ours - theirs); err == nil && expression.tolerance > 0 && apart <= max(expression.tolerance, math.Nextafter(math.Abs(ours), math.Inf(1))-math.Abs(ours)) {
 		f.beyond++
 		return
 	}
@@ -197,7 +197,7 @@ func formatValue(x float64) string {
 // compareCopy compares each row of a Parquet file, in columns of all types, with the row of the same number in a copy.
 // The copy may have additional columns at the end, from the keys in the path.
 func (o *duckReader) compareCopy(ctx context.Context, path, copied string) (c comparison, err error) {
-	names, _, err := o.describeColumns(ctx, "FROM "+tableOf(path))
+	names, _, err := o.describeColumns(ctx, "FROM "+sqlTableOf(path))
 	if err != nil {
 		return c, c.recordRefusal(err)
 	}
@@ -206,7 +206,7 @@ func (o *duckReader) compareCopy(ctx context.Context, path, copied string) (c co
 		expressions[i] = recipe.Column{Path: []string{name}, Element: -1}.DuckDB()
 	}
 	numbered := func(path string) string {
-		return fmt.Sprintf("SELECT %s, file_row_number FROM read_parquet(%s, hive_partitioning = false, file_row_number = true)", strings.Join(expressions, ", "), quoteString(path))
+		return fmt.Sprintf("SELECT %s, file_row_number FROM read_parquet(%s, hive_partitioning = false, file_row_number = true)", strings.Join(expressions, ", "), quoteSQLString(path))
 	}
 	const only = "SELECT count(*) FROM ((%s) EXCEPT ALL (%s))"
 	first, second := numbered(path), numbered(copied)

@@ -126,7 +126,7 @@ func (o *flags) runCorpora(ctx context.Context, out io.Writer) error {
 	if err := r.writeResults(ctx, out); err != nil {
 		return err
 	}
-	return r.errFindings()
+	return r.errIfAnyFailed()
 }
 
 func (r *run) examineFile(ctx context.Context, f file) (found finding, err error) {
@@ -174,7 +174,7 @@ func reasonToDistrust(name string) string {
 	return ""
 }
 
-func (f *finding) allDifferences() []string {
+func (f *finding) listDifferences() []string {
 	return append(f.comparison.differences, f.copyComparison.differences...)
 }
 
@@ -197,12 +197,12 @@ func (f *finding) listFailures() (list []string) {
 	return list
 }
 
-func (r *run) errFindings() error {
+func (r *run) errIfAnyFailed() error {
 	counts := make(map[outcome]int)
 	differences := 0
 	for i := range r.findings {
 		counts[r.findings[i].worstOutcome()]++
-		differences += len(r.findings[i].allDifferences())
+		differences += len(r.findings[i].listDifferences())
 	}
 	if counts[failed]+counts[hung]+differences == 0 {
 		return nil

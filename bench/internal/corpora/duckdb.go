@@ -91,16 +91,16 @@ func (o *duckReader) endSession() {
 	}
 }
 
-func tableOf(path string) string {
-	return fmt.Sprintf("read_parquet(%s, hive_partitioning = false)", quoteString(path))
+func sqlTableOf(path string) string {
+	return fmt.Sprintf("read_parquet(%s, hive_partitioning = false)", quoteSQLString(path))
 }
 
-func quoteString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+func quoteSQLString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // readAllValues makes DuckDB read every value of a file. The query converts the values to text. Otherwise DuckDB could
 // find the maximum of a column in the statistics of the file, without reading the values.
 func (o *duckReader) readAllValues(ctx context.Context, path string) error {
-	_, err := o.queryRows(ctx, "SELECT max(COLUMNS(*)::VARCHAR) FROM "+tableOf(path))
+	_, err := o.queryRows(ctx, "SELECT max(COLUMNS(*)::VARCHAR) FROM "+sqlTableOf(path))
 	return err
 }
 
@@ -113,9 +113,9 @@ type duckExpression struct {
 	tolerance  float64 // for times: largest error of DuckDB's value, which may be truncated
 }
 
-func newDuckExpression(expression, typ string) (t duckExpression, ok bool) {
+func newDuckExpression(expression, columnType string) (t duckExpression, ok bool) {
 	const day = 24 * 60 * 60
-	name, _, _ := strings.Cut(typ, "(")
+	name, _, _ := strings.Cut(columnType, "(")
 	text := func(format string) string { return "(" + fmt.Sprintf(format, expression) + ")::VARCHAR" }
 	switch name {
 	case "BOOLEAN":

@@ -81,7 +81,7 @@ func (r *run) encodeExpectations(ctx context.Context) ([]byte, error) {
 	var lines bytes.Buffer
 	for i := range r.findings {
 		f := &r.findings[i]
-		if len(f.listFailures()) > 0 || len(f.allDifferences()) > 0 {
+		if len(f.listFailures()) > 0 || len(f.listDifferences()) > 0 {
 			return nil, fmt.Errorf("corpora: nothing is to be expected while %s/%s is not read as it should be", f.suite, f.name)
 		}
 		e := makeExpectation(ctx, f.file)

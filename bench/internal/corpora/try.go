@@ -54,18 +54,18 @@ func (r *run) tryVerb(ctx context.Context, f file, verb string, flags ...string)
 	return classifyFailure(child.Code, child.Stderr, f.path), nil
 }
 
-func classifyFailure(code int, said, path string) attempt {
-	said = strings.TrimSpace(said)
-	a := attempt{failed, code, said[strings.LastIndexByte(said, '\n')+1:]}
+func classifyFailure(code int, errorOutput, path string) attempt {
+	errorOutput = strings.TrimSpace(errorOutput)
+	a := attempt{failed, code, errorOutput[strings.LastIndexByte(errorOutput, '\n')+1:]}
 	for _, prefix := range []string{"ufs-stream: ", path + ": "} {
 		a.message = strings.TrimPrefix(a.message, prefix)
 	}
 	a.message = strings.ReplaceAll(a.message, path, "FILE")
 	switch {
-	case goRuntimeWords.MatchString(said):
+	case goRuntimeWords.MatchString(errorOutput):
 		if !goRuntimeWords.MatchString(a.message) { // the last line is part of a stack trace; find the line with the error
-			at := goRuntimeWords.FindStringIndex(said)[0]
-			a.message, _, _ = strings.Cut(said[strings.LastIndexByte(said[:at], '\n')+1:], "\n")
+			at := goRuntimeWords.FindStringIndex(errorOutput)[0]
+			a.message, _, _ = strings.Cut(errorOutput[strings.LastIndexByte(errorOutput[:at], '\n')+1:], "\n")
 		}
 	case code == exit.Usage || code == exit.Data || code == exit.Memory:
 		a.outcome = refused
@@ -76,14 +76,14 @@ func classifyFailure(code int, said, path string) attempt {
 	return a
 }
 
-func (r *run) tryFile(ctx context.Context, f file, copied string) (reading, copying attempt, err error) {
+func (r *run) tryFile(ctx context.Context, f file, copyPath string) (reading, copying attempt, err error) {
 	if reading, err = r.tryVerb(ctx, f, "inspect", "--scan", "--times", "--format", "csv"); err != nil {
 		return reading, copying, err
 	}
-	if err := os.RemoveAll(copied); err != nil {
+	if err := os.RemoveAll(copyPath); err != nil {
 		return reading, copying, err
 	}
-	copying, err = r.tryVerb(ctx, f, "convert", "--output", copied)
+	copying, err = r.tryVerb(ctx, f, "convert", "--output", copyPath)
 	return reading, copying, err
 }
 

@@ -53,7 +53,7 @@ func (r *run) writeMarkdown(w io.Writer) {
 		"  Parquet files, which are compared in all columns, whose rows are not the file's\n")
 	r.writeSuiteTable(w)
 	r.writeListSection(w, "Errors and hangs", (*finding).listFailures)
-	r.writeListSection(w, "Differences", (*finding).allDifferences)
+	r.writeListSection(w, "Differences", (*finding).listDifferences)
 	r.writeGroupSection(w, "Refused, though DuckDB reads it", "files", func(f *finding) []string {
 		if f.reading.outcome == refused && f.askedDuckDB && f.comparison.refusal == "" {
 			return []string{f.reading.message}
@@ -122,7 +122,7 @@ func (r *run) writeSuiteTable(w io.Writer) {
 			}
 			row[7] += len(f.comparison.comparedLeaves)
 			row[8] += f.comparison.valueCount
-			row[9] += len(f.allDifferences())
+			row[9] += len(f.listDifferences())
 		}
 	}
 	if len(suites) > 1 {
@@ -224,7 +224,7 @@ func (r *run) writeCSV(w io.Writer) error {
 		default:
 			duckDB = string(wasRead)
 		}
-		different := f.allDifferences()
+		different := f.listDifferences()
 		lines = append(lines, append(line, duckDB, cmp.Or(f.comparison.refusal, f.copyComparison.refusal, strings.Join(f.comparison.notComparable, "; ")),
 			strconv.Itoa(len(f.comparison.comparedLeaves)), strconv.Itoa(f.comparison.valueCount), strconv.Itoa(len(different)), strings.Join(different, "; ")))
 	}

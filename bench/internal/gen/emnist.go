@@ -49,12 +49,12 @@ so that what is fast for whole numbers does not apply.`,
 	return cmd
 }
 
-func writeEMNIST(ctx context.Context, c *cli.Shared, from, path, label string, fractions bool, threads int) error {
+func writeEMNIST(ctx context.Context, c *cli.Shared, source, path, label string, fractions bool, threads int) error {
 	// Read the label as one more feature, so that it stays in its row.
-	src, err := chunkio.Open(ctx, []string{from}, chunkio.Options{Columns: []string{"px_*", label}, Threads: threads, Memory: 256 << 20})
+	src, err := chunkio.Open(ctx, []string{source}, chunkio.Options{Columns: []string{"px_*", label}, Threads: threads, Memory: 256 << 20})
 	var usage *stream.UsageError
 	if errors.As(err, &usage) { // the error names --columns, which is not a flag of gen
-		return stream.Usagef("--from %s: want columns px_R_C and the label %s beside them; --label names another", from, label)
+		return stream.Usagef("--from %s: want columns px_R_C and the label %s beside them; --label names another", source, label)
 	}
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func writeEMNIST(ctx context.Context, c *cli.Shared, from, path, label string, f
 	err = writeParts(ctx, c, path, features, parts, chunkio.WriteOptions{RowGroupRows: rowsPerGroup(features, src.Rows()), Threads: threads})
 	var data *stream.DataError
 	if errors.As(err, &data) && data.Path == "" {
-		data.Path = from
+		data.Path = source
 		data.Remedy = stream.Textf("")
 	}
 	return err
@@ -144,10 +144,10 @@ func (s *shiftedImages) useFractions() {
 	}
 }
 
-// Columns implements stream.Source.
+// Columns implements stream.Source. It returns the pixels of the larger frame, and the label.
 func (s *shiftedImages) Columns() []stream.Column { return s.columns }
 
-// Chunks implements stream.Source.
+// Chunks implements stream.Source. It delivers the moved images of the rows r.
 func (s *shiftedImages) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		var data []float64

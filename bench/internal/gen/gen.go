@@ -134,7 +134,7 @@ func generateTable(ctx context.Context, c *cli.Shared, o options, src stream.Sou
 	default:
 		w.RowGroupRows = rowsPerGroup(len(src.Columns()), o.rowsPerFile())
 	}
-	if err := checkFooter(o, len(src.Columns()), w); err != nil {
+	if err := checkFooterSize(o, len(src.Columns()), w); err != nil {
 		return err
 	}
 	if err := writeParts(ctx, c, o.path, len(src.Columns()), parts, w); err != nil {
@@ -151,7 +151,7 @@ const listRows = 512
 // 10,000 columns), so the largest footer needs 0.8 GB.
 const maxColumnChunks = 500000
 
-func checkFooter(o options, features int, w chunkio.WriteOptions) error {
+func checkFooterSize(o options, features int, w chunkio.WriteOptions) error {
 	switch {
 	case w.Sparse:
 		features = 2

@@ -211,7 +211,7 @@ func TestGenInterrupted(t *testing.T) {
 func BenchmarkFill(b *testing.B) {
 	for name, f := range map[string]Filler{
 		"planted": planted.New(planted.Options{Columns: 100}), "classes": planted.New(planted.Options{Columns: 100, Classes: 8}),
-		"grid": newGrid(10, 10, 10, 1),
+		"grid": newImageMaker(10, 10, 10, 1),
 	} {
 		b.Run(name, func(b *testing.B) {
 			out := make([]float64, 8192)

@@ -15,9 +15,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// grid makes images. Every class has a pattern, which consists of a few strokes. Every row shows the pattern of its
-// class, moved by up to shift pixels, with a random brightness and noise. Pixels are whole numbers from 0 to 255.
-type grid struct {
+// imageMaker makes the values of images. Every class has a pattern, which consists of a few strokes. Every row shows
+// the pattern of its class, moved by up to shift pixels, with a random brightness and noise. Pixels are whole numbers
+// from 0 to 255.
+type imageMaker struct {
 	height, width, classes int
 	shift                  int
 	columns                []stream.Column
@@ -35,10 +36,10 @@ const (
 	minInformativeGap = 0.1     // least difference between the mean images of two classes, as a share of full brightness, at an informative pixel
 )
 
-func newGrid(height, width, classes int, seed uint64) *grid {
-	g := &grid{height: height, width: width, classes: classes, shift: max(1, min(height, width)/14),
+func newImageMaker(rows, width, classes int, seed uint64) *imageMaker {
+	g := &imageMaker{height: rows, width: width, classes: classes, shift: max(1, min(rows, width)/14),
 		rows: planted.NewSeries(seed, gridRows), seed: seed}
-	for r := range height {
+	for r := range rows {
 		for c := range width {
 			g.columns = append(g.columns, stream.Column{Name: fmt.Sprintf("px_%d_%d", r, c), Type: "uint8"})
 		}
@@ -50,13 +51,13 @@ func newGrid(height, width, classes int, seed uint64) *grid {
 		return from + float64((to-from)*uniform01(draw.Bits(draws)))
 	}
 	for range classes {
-		pattern := make([]float64, (height+2*g.shift)*(width+2*g.shift))
+		pattern := make([]float64, (rows+2*g.shift)*(width+2*g.shift))
 		for range gridStrokes {
 			// Strokes end in the middle 60 %, so that the pixels at the border have no information.
 			s := stroke{
-				y0: uniform(0.2, 0.8) * float64(height), x0: uniform(0.2, 0.8) * float64(width),
-				y1: uniform(0.2, 0.8) * float64(height), x1: uniform(0.2, 0.8) * float64(width),
-				reach: uniform(0.06, 0.12) * float64(max(min(height, width), 16)),
+				y0: uniform(0.2, 0.8) * float64(rows), x0: uniform(0.2, 0.8) * float64(width),
+				y1: uniform(0.2, 0.8) * float64(rows), x1: uniform(0.2, 0.8) * float64(width),
+				reach: uniform(0.06, 0.12) * float64(max(min(rows, width), 16)),
 			}
 			for i := range pattern {
 				y := float64(i/(width+2*g.shift) - g.shift)
@@ -86,17 +87,17 @@ func (s stroke) brightnessAt(y, x float64) float64 {
 
 func uniform01(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
 
-// Columns implements Filler.
-func (g *grid) Columns() []stream.Column { return g.columns }
+// Columns implements Filler. It returns the pixels of an image, and the label.
+func (g *imageMaker) Columns() []stream.Column { return g.columns }
 
-// FillColumn implements Filler.
-func (g *grid) FillColumn(j int, from int64, out []float64) {
+// FillColumn implements Filler. It writes one pixel, or the label, of len(out) images to out.
+func (g *imageMaker) FillColumn(j int, from int64, out []float64) {
 	y, x := j/g.width+g.shift, j%g.width+g.shift
 	noise := planted.NewSeries(g.seed, gridPixel+uint64(j))
 	span := uint64(2*g.shift + 1)
 	for i := range out {
 		row := from + int64(i)
-		class, bits := g.classAndBits(row)
+		class, bits := g.classAndRandomBits(row)
 		dy, dx := int(bits%span)-g.shift, int(bits>>16%span)-g.shift
 		bright := 0.75 + uniform01(bits)/2
 		v := g.patterns[class][(y-dy)*(g.width+2*g.shift)+x-dx]
@@ -104,7 +105,7 @@ func (g *grid) FillColumn(j int, from int64, out []float64) {
 	}
 }
 
-func (g *grid) classAndBits(row int64) (class int, bits uint64) {
+func (g *imageMaker) classAndRandomBits(row int64) (class int, bits uint64) {
 	bits = g.rows.Bits(row)
 	return int(bits >> 32 % uint64(g.classes)), bits
 }
@@ -118,7 +119,7 @@ type gridAnswer struct {
 	Background  []string `json:"background"`  // noise only, because no pattern reaches these pixels
 }
 
-func (g *grid) describeColumns(o options) gridAnswer {
+func (g *imageMaker) describeColumns(o options) gridAnswer {
 	a := gridAnswer{
 		answer: o.makeCommonAnswer("grid", len(g.columns), g.classes), Shape: fmt.Sprintf("%dx%d", g.height, g.width),
 		Informative: []string{}, Weak: []string{}, Background: []string{},
@@ -168,9 +169,9 @@ func gridCommand(c *cli.Shared) *cobra.Command {
 			if classes < 2 || classes > 1000 {
 				return stream.Usagef("--classes %d: want between 2 and 1000", classes)
 			}
-			g := newGrid(height, width, classes, o.seed)
+			g := newImageMaker(height, width, classes, o.seed)
 			w := chunkio.WriteOptions{Type: o.typ, LabelName: LabelName, Label: func(row int64) int32 {
-				class, _ := g.classAndBits(row)
+				class, _ := g.classAndRandomBits(row)
 				return int32(class)
 			}}
 			return generateTable(cmd.Context(), c, o, filledTable{g, o.rows, o.nulls, o.seed, o.threads}, w, g.describeColumns(o))

@@ -117,13 +117,13 @@ func newPlanted(p planted.Options, label bool) (*planted.Table, error) {
 	return t, nil
 }
 
-func describePlanted(o options, t *planted.Table, list string) plantedAnswer {
+func describePlanted(o options, t *planted.Table, listColumn string) plantedAnswer {
 	name := func(columns []int) []string {
 		names := make([]string, len(columns))
 		for i, j := range columns {
 			names[i] = t.Columns()[j].Name
-			if list != "" {
-				names[i] = fmt.Sprintf("%s[%d]", list, j)
+			if listColumn != "" {
+				names[i] = fmt.Sprintf("%s[%d]", listColumn, j)
 			}
 		}
 		return names

@@ -40,7 +40,7 @@ func NewTable(f Filler, rows int64) stream.Source { return filledTable{Filler: f
 // uses the next series. Package planted uses series with other numbers.
 const nullSeries = 1 << 40
 
-// Rows implements stream.Source.
+// Rows implements stream.Source. It returns the number of rows of the table.
 func (s filledTable) Rows() int64 { return s.rows }
 
 // Cuts implements stream.Source.
@@ -70,7 +70,7 @@ func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stre
 				out := c.Col(j)
 				s.FillColumn(j, from, out)
 				if limit > 0 {
-					c.Missing[j].Nulls = s.leaveOut(j, from, out, limit)
+					c.Missing[j].Nulls = s.replaceByNulls(j, from, out, limit)
 				}
 			})
 			if !yield(c, nil) {
@@ -80,10 +80,10 @@ func (s filledTable) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stre
 	}
 }
 
-// leaveOut replaces some values of column j by NaN and returns their number. out has the values of consecutive rows,
-// beginning with row number `from`. The null series of the column has a random number of 53 bits for each row. The
-// value is replaced if this number is below limit.
-func (s filledTable) leaveOut(j int, from int64, out []float64, limit uint64) (count int64) {
+// replaceByNulls replaces some values of column j by NaN and returns their number. out has the values of consecutive
+// rows, beginning with row number `from`. The null series of the column has a random number of 53 bits for each row.
+// The value is replaced if this number is below limit.
+func (s filledTable) replaceByNulls(j int, from int64, out []float64, limit uint64) (count int64) {
 	chance := planted.NewSeries(s.seed, nullSeries+uint64(j))
 	for i := range out {
 		if chance.Bits(from+int64(i))>>11 < limit {
@@ -112,7 +112,7 @@ type countingSource struct {
 	rows *atomic.Int64
 }
 
-// Chunks implements stream.Source.
+// Chunks implements stream.Source. It delivers the chunks of the other source, and counts their rows.
 func (s countingSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		for c, err := range s.Source.Chunks(ctx, r) {

@@ -44,7 +44,7 @@ func (o *options) killRepeatedly(ctx context.Context, j job) (jobResult, error) 
 	if !j.folder {
 		args = append(args, "--checkpoint", state, "--checkpoint-every", o.every.String())
 	}
-	if err := removeAll(j.out, state); err != nil {
+	if err := removePaths(j.out, state); err != nil {
 		return p, err
 	}
 	var err error
@@ -56,7 +56,7 @@ func (o *options) killRepeatedly(ctx context.Context, j job) (jobResult, error) 
 		return p, err
 	}
 	for p.kills < o.kills {
-		if err := removeAll(j.out, state); err != nil {
+		if err := removePaths(j.out, state); err != nil {
 			return p, err
 		}
 		for done := false; !done; {
@@ -136,7 +136,7 @@ func readOutput(out string) (map[string]string, error) {
 		}
 		b, err := os.ReadFile(path)
 		if err == nil && filepath.Ext(path) == ".json" {
-			b, err = removeTiming(b)
+			b, err = withoutTiming(b)
 		}
 		files[strings.TrimPrefix(path, out)] = string(b)
 		return err
@@ -144,9 +144,9 @@ func readOutput(out string) (map[string]string, error) {
 	return files, err
 }
 
-func removeTiming(b []byte) ([]byte, error) {
+func withoutTiming(jsonText []byte) ([]byte, error) {
 	var sel map[string]json.RawMessage
-	if err := json.Unmarshal(b, &sel); err != nil {
+	if err := json.Unmarshal(jsonText, &sel); err != nil {
 		return nil, err
 	}
 	delete(sel, "timing")
@@ -174,15 +174,15 @@ func describeDifference(out string, want map[string]string, done bool) string {
 	return ""
 }
 
-func listLeftoverFiles(out, state string) []string {
+func listLeftoverFiles(out, checkpointFolder string) []string {
 	left, _ := filepath.Glob(filepath.Join(filepath.Dir(out), ".*.ufs-tmp"))
-	if entries, _ := os.ReadDir(state); len(entries) > 0 {
-		left = append(left, state)
+	if entries, _ := os.ReadDir(checkpointFolder); len(entries) > 0 {
+		left = append(left, checkpointFolder)
 	}
 	return left
 }
 
-func removeAll(paths ...string) error {
+func removePaths(paths ...string) error {
 	for _, path := range paths {
 		if err := os.RemoveAll(path); err != nil {
 			return err

@@ -30,7 +30,7 @@ func (o *options) makeJobs(ctx context.Context, dir string) ([]job, error) {
 		if t.files > 0 {
 			args = append(args, "--files", strconv.Itoa(t.files))
 		}
-		if err := removeAll(at(name)); err != nil { // gen refuses to write into an existing folder
+		if err := removePaths(at(name)); err != nil { // gen refuses to write into an existing folder
 			return "", err
 		}
 		return at(name), o.generate(ctx, args)

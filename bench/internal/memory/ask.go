@@ -170,8 +170,8 @@ func readFirstSelectedName(path string) (string, error) {
 	return sel.Features[0].Name, nil
 }
 
-func errorLine(said string) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
+func errorLine(errorOutput string) string {
+	lines := strings.Split(strings.TrimSpace(errorOutput), "\n")
 	for _, line := range lines {
 		if strings.HasPrefix(line, "ufs-stream: ") {
 			return strings.TrimPrefix(line, "ufs-stream: ")

@@ -152,9 +152,9 @@ func (o *options) measureTable(ctx context.Context, shop *workshop.Workshop, s *
 	return points, nil
 }
 
-func makesNeededFile(list []job, j job, only string) bool {
+func makesNeededFile(list []job, j job, nameFilter string) bool {
 	return slices.ContainsFunc(list, func(other job) bool {
-		return strings.Contains(other.name, only) && slices.ContainsFunc(other.needs, func(file string) bool {
+		return strings.Contains(other.name, nameFilter) && slices.ContainsFunc(other.needs, func(file string) bool {
 			return slices.ContainsFunc(j.args, func(arg string) bool { return filepath.Base(arg) == file && !slices.Contains(j.needs, file) })
 		})
 	})

@@ -90,8 +90,8 @@ type shape struct {
 	path          string
 }
 
-func listMadeShapes(share float64) []shape {
-	part := func(n int, least int) int { return max(int(math.Round(float64(n)*share)), least) }
+func listMadeShapes(sizeFactor float64) []shape {
+	part := func(n int, least int) int { return max(int(math.Round(float64(n)*sizeFactor)), least) }
 	whole := part(1_000_000, 400)
 	return []shape{
 		{name: "wide", about: "more columns than rows", kind: "planted", rows: part(500, 60), columns: part(20_000, 100)},

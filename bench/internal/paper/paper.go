@@ -137,8 +137,8 @@ func (o *options) chooseTables() ([]table, error) {
 	return chosen, nil
 }
 
-func containsFold(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+func containsFold(names []string, wanted string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, wanted) })
 }
 
 func (o *options) printRemark(format string, args ...any) {

@@ -66,7 +66,7 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 		for _, m := range t.methods {
 			switch {
 			case !m.baseline:
-				args = append(args, "--selection", fileName(m.title)+"="+w.Path(m.selectionFile(set, k)))
+				args = append(args, "--selection", fileNameFor(m.title)+"="+w.Path(m.selectionFile(set, k)))
 			case i == 0 || m.title != allFeatures:
 				baselines = append(baselines, m.title)
 			}
@@ -137,7 +137,7 @@ func (m contender) selectionFile(set dataset, k int) string {
 	if !m.rankingPerCount {
 		k = slices.Max(set.counts)
 	}
-	return fmt.Sprintf("%s-%s-%d.json", fileName(set.title), fileName(m.title), k)
+	return fmt.Sprintf("%s-%s-%d.json", fileNameFor(set.title), fileNameFor(m.title), k)
 }
 
 func (m contender) featureCountOn(set dataset, k int) int {
@@ -149,7 +149,7 @@ func (m contender) featureCountOn(set dataset, k int) int {
 
 func findResult(e stream.Evaluation, m contender) (stream.Evaluated, error) {
 	for _, r := range e.Results {
-		if r.Name == fileName(m.title) {
+		if r.Name == fileNameFor(m.title) {
 			return r, nil
 		}
 	}
@@ -184,7 +184,7 @@ func (o *options) commonFlags() []string {
 	return []string{"--seed", strconv.FormatUint(o.seed, 10), "--threads", strconv.Itoa(o.threads)}
 }
 
-func fileName(title string) string {
+func fileNameFor(title string) string {
 	return strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(title)
 }
 

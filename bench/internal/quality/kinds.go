@@ -96,10 +96,10 @@ func makeCopiesTable() classedFiller {
 	return t.shuffleAndName()
 }
 
-func makeFewColumnsTable(seed uint64, columns, noise, classes int, share float64) *madeTable {
+func makeFewColumnsTable(seed uint64, informative, noise, classes int, classShare float64) *madeTable {
 	t := &madeTable{seed: seed, classes: classes}
-	for f := range columns {
-		t.factors = append(t.factors, madeFactor{share: share})
+	for f := range informative {
+		t.factors = append(t.factors, madeFactor{share: classShare})
 		t.addFactorColumns(1, f+1, f, 1, 0)
 	}
 	t.addNoiseColumns(noise)
@@ -241,13 +241,13 @@ type storedTable struct {
 	groups [][]string
 }
 
-// Columns implements gen.Filler.
+// Columns implements gen.Filler. It returns the columns of the table.
 func (k *storedTable) Columns() []stream.Column { return k.names }
 
-// FillColumn implements gen.Filler.
+// FillColumn implements gen.Filler. It copies the values of column j from row `from` on to out.
 func (k *storedTable) FillColumn(j int, from int64, out []float64) { copy(out, k.values[j][from:]) }
 
-// Class implements classedFiller for a table without classes.
+// Class implements classedFiller for a table without classes: it returns 0 for every row.
 func (k *storedTable) Class(int64) int { return 0 }
 
 func (k *storedTable) answerGroups() [][]string { return k.groups }

@@ -144,7 +144,7 @@ func TestLakeDemands(t *testing.T) {
 	if got := r.findLakeChoice(lakes[0], r.variants[1], false).formatLakeCell(lakes[0]); got != "–" {
 		t.Errorf("the cell of a refusal is %q", got)
 	}
-	if got := fmt.Sprint(kindsOf([]dataset{{kind: "mine"}, {kind: kindLakes}, {kind: kindText}, {kind: kindText}})); got != "[text lakes mine]" {
+	if got := fmt.Sprint(listKinds([]dataset{{kind: "mine"}, {kind: kindLakes}, {kind: kindText}, {kind: kindText}})); got != "[text lakes mine]" {
 		t.Errorf("the order of kinds is %s", got)
 	}
 }

@@ -50,8 +50,8 @@ type madeTerm struct {
 	weight float64
 }
 
-// Arguments of newSeries. Each stands for one random series of madeTable. Package planted uses other numbers, so that no
-// two series are the same.
+// Arguments of newSeries. Each stands for one random series of madeTable. Package planted uses other numbers, so that
+// no two series are the same.
 const (
 	madeClass = 1<<41 + iota
 	madeOrder
@@ -78,14 +78,14 @@ func (t *madeTable) shuffleAndName() *madeTable {
 	return t
 }
 
-// Columns implements gen.Filler.
+// Columns implements gen.Filler. It returns the columns of the table.
 func (t *madeTable) Columns() []stream.Column { return t.names }
 
 func (t *madeTable) Class(row int64) int {
 	return int(t.newSeries(madeClass).Bits(row) % uint64(t.classes))
 }
 
-// FillColumn implements gen.Filler.
+// FillColumn implements gen.Filler. It writes the values of column j from row `from` on to out.
 func (t *madeTable) FillColumn(j int, from int64, out []float64) {
 	j = t.order[j]
 	c, series := t.columns[j], t.newSeries(madeNoise+uint64(j))

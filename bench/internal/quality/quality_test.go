@@ -258,7 +258,7 @@ func TestQualityTables(t *testing.T) {
 	near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-12 }
 	for i, w := range want {
 		g := x.rows[i]
-		mean, public, gene := x.meanOver(g, scoreNMI, anyKind), x.meanOver(g, scoreNMI, isPublic), x.meanOver(g, scoreNMI, onlyKind(kindGenes))
+		mean, public, gene := x.meanOver(g, scoreNMI, acceptsAnyKind), x.meanOver(g, scoreNMI, isPublicKind), x.meanOver(g, scoreNMI, acceptsOnlyKind(kindGenes))
 		if g.variant != w.name || !near(g.rank, w.rank) || !near(mean, w.mean) || !near(public, w.public) || !near(gene, w.gene) || !near(g.gap, w.gap) || g.refused != w.refused {
 			t.Errorf("row %d is %+v of means %v, %v and %v, want %+v", i, g, mean, public, gene, w)
 		}

@@ -304,12 +304,12 @@ func (r *run) findPerCountVariants(ctx context.Context) ([]bool, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		out[i] = fewErr != nil || manyErr != nil || !isPrefix(many, few)
+		out[i] = fewErr != nil || manyErr != nil || !beginsWithSelection(many, few)
 	}
 	return out, nil
 }
 
-func isPrefix(many, few *stream.Selection) bool {
-	return len(few.Selected) <= len(many.Selected) && slices.EqualFunc(few.Selected, many.Selected[:len(few.Selected)],
+func beginsWithSelection(long, short *stream.Selection) bool {
+	return len(short.Selected) <= len(long.Selected) && slices.EqualFunc(short.Selected, long.Selected[:len(short.Selected)],
 		func(a, b stream.Selected) bool { return a.Name == b.Name })
 }

@@ -27,7 +27,7 @@ type dataset struct {
 	kind        string
 	label       string // empty for lakes without classes
 	made        bool   // generated
-	lake        bool   // generated, with as many chosen features as there are factors
+	lake        bool   // a generated table of sensors; as many features are chosen as there are factors
 	heldOut     bool
 	unranked    bool // variants are not ranked, because the table has no structure and ranks would be random
 	rows        int64
@@ -314,9 +314,9 @@ func (o *options) kindOf(name string, columns []stream.Column) string {
 	return kindOther
 }
 
-func isPublic(kind string) bool { return kind != kindGenerated && kind != kindLakes }
+func isPublicKind(kind string) bool { return kind != kindGenerated && kind != kindLakes }
 
-func kindsOf(sets []dataset) (kinds []string) {
+func listKinds(sets []dataset) (kinds []string) {
 	for _, s := range sets {
 		kinds = append(kinds, s.kind)
 	}
@@ -333,16 +333,16 @@ func kindsOf(sets []dataset) (kinds []string) {
 // holdOut marks half of the public datasets of every kind as held out. The datasets are sorted by hashes of seed and
 // name, so that a new dataset changes little. If a kind has an odd number of datasets, the larger half is held out for
 // every second such kind.
-func holdOut(sets []dataset, seed uint64) {
+func holdOut(datasets []dataset, seed uint64) {
 	larger := false
-	for _, kind := range kindsOf(sets) {
-		if !isPublic(kind) {
+	for _, kind := range listKinds(datasets) {
+		if !isPublicKind(kind) {
 			continue
 		}
 		var ofKind []*dataset
-		for i := range sets {
-			if sets[i].kind == kind {
-				ofKind = append(ofKind, &sets[i])
+		for i := range datasets {
+			if datasets[i].kind == kind {
+				ofKind = append(ofKind, &datasets[i])
 			}
 		}
 		hash := func(s *dataset) string {

@@ -85,7 +85,7 @@ func (r *run) makeTables(sets []dataset) (list []table) {
 // indices in options.percents. The scores of a set for several shares are averaged, because Friedman's test requires
 // independent blocks, and these scores are not independent.
 func (r *run) tabulateShares(title, file string, sets []dataset, shares []int) table {
-	t := table{title: title, file: file, sets: sets, kinds: kindsOf(sets)}
+	t := table{title: title, file: file, sets: sets, kinds: listKinds(sets)}
 	for _, v := range r.variants {
 		row := tableRow{variant: v.name, ranked: v.baseline != judge.All}
 		for _, s := range sets {
@@ -150,18 +150,18 @@ func (t *table) rankRows() {
 	}
 }
 
-func (t table) meanOver(row tableRow, of score, wanted func(kind string) bool) float64 {
+func (t table) meanOver(row tableRow, kindOfScore score, wantsKind func(kind string) bool) float64 {
 	var list []float64
-	for i, x := range row.scores[of] {
-		if wanted(t.sets[i].kind) && !math.IsNaN(x) {
+	for i, x := range row.scores[kindOfScore] {
+		if wantsKind(t.sets[i].kind) && !math.IsNaN(x) {
 			list = append(list, x)
 		}
 	}
 	return judge.Summarize(list).Mean
 }
 
-func anyKind(string) bool                 { return true }
-func onlyKind(k string) func(string) bool { return func(kind string) bool { return kind == k } }
+func acceptsAnyKind(string) bool                 { return true }
+func acceptsOnlyKind(k string) func(string) bool { return func(kind string) bool { return kind == k } }
 
 func (t table) findRow(variant string) (tableRow, bool) {
 	i := slices.IndexFunc(t.rows, func(row tableRow) bool { return row.variant == variant })
@@ -225,16 +225,16 @@ func (t table) listDemands() (lines []string) {
 		return nil
 	}
 	add := func(met bool, format string, args ...any) {
-		lines = append(lines, metOrMissed(met)+": "+fmt.Sprintf(format, args...))
+		lines = append(lines, wordForDemand(met)+": "+fmt.Sprintf(format, args...))
 	}
 	for _, kind := range t.kinds {
-		if best, mean := t.bestOfKind(kind); best != "" && isPublic(kind) {
-			gap := 100 * (t.meanOver(defaultRow, scoreNMI, onlyKind(kind)) - mean)
+		if best, mean := t.bestOfKind(kind); best != "" && isPublicKind(kind) {
+			gap := 100 * (t.meanOver(defaultRow, scoreNMI, acceptsOnlyKind(kind)) - mean)
 			add(gap >= -marginOfKind, "%s: %+.1f to %s, the best variant (want −%d)", kind, gap, best, marginOfKind)
 		}
 	}
 	if greedy, ok := t.findRow("greedy"); ok {
-		if gap := 100 * (t.meanOver(defaultRow, scoreNMI, isPublic) - t.meanOver(greedy, scoreNMI, isPublic)); !math.IsNaN(gap) {
+		if gap := 100 * (t.meanOver(defaultRow, scoreNMI, isPublicKind) - t.meanOver(greedy, scoreNMI, isPublicKind)); !math.IsNaN(gap) {
 			add(gap >= leadOverGreedy, "all public sets: %+.1f to greedy (want %+d)", gap, leadOverGreedy)
 		}
 	}
@@ -257,7 +257,7 @@ func (t table) bestOfKind(kind string) (variant string, mean float64) {
 		if !row.ranked || row.variant == defaultVariant || row.variant == judge.Random {
 			continue
 		}
-		if m := t.meanOver(row, scoreNMI, onlyKind(kind)); m > mean {
+		if m := t.meanOver(row, scoreNMI, acceptsOnlyKind(kind)); m > mean {
 			variant, mean = row.variant, m
 		}
 	}
@@ -278,7 +278,7 @@ func (t table) setsBelow(row, other tableRow, margin float64) (list []string) {
 	return list
 }
 
-func metOrMissed(met bool) string {
+func wordForDemand(met bool) string {
 	if met {
 		return "met"
 	}

@@ -87,7 +87,7 @@ func (r *run) writeTable(w io.Writer, t table) {
 		if !math.IsNaN(v.gap) && v.variant != t.rows[0].variant {
 			gap = fmt.Sprintf("%+.1f ± %.1f", 100*v.gap, 100*v.gapError)
 		}
-		results.TableRow(w, append([]string{v.variant, rank, results.FormatPoints(t.meanOver(v, scoreNMI, anyKind)), gap}, t.formatKindMeans(v, scoreNMI)...))
+		results.TableRow(w, append([]string{v.variant, rank, results.FormatPoints(t.meanOver(v, scoreNMI, acceptsAnyKind)), gap}, t.formatKindMeans(v, scoreNMI)...))
 	}
 	t.writeOtherScores(w)
 	for _, part := range []struct {
@@ -117,16 +117,16 @@ func (t table) writeOtherScores(w io.Writer) {
 	for _, v := range t.rows {
 		cells := []string{v.variant}
 		for kind := scoreFile; kind < scoreCount; kind++ {
-			cells = append(cells, results.FormatPoints(t.meanOver(v, kind, anyKind)))
+			cells = append(cells, results.FormatPoints(t.meanOver(v, kind, acceptsAnyKind)))
 		}
 		results.TableRow(w, append(cells, fmt.Sprintf("%.1f", v.seconds), fmt.Sprint(v.refused)))
 	}
 }
 
-func (t table) formatKindMeans(row tableRow, of score) []string {
-	cells := []string{results.FormatPoints(t.meanOver(row, of, isPublic))}
+func (t table) formatKindMeans(row tableRow, kindOfScore score) []string {
+	cells := []string{results.FormatPoints(t.meanOver(row, kindOfScore, isPublicKind))}
 	for _, kind := range t.kinds {
-		cells = append(cells, results.FormatPoints(t.meanOver(row, of, onlyKind(kind))))
+		cells = append(cells, results.FormatPoints(t.meanOver(row, kindOfScore, acceptsOnlyKind(kind))))
 	}
 	return cells
 }
@@ -223,9 +223,9 @@ func (r *run) writeLakes(w io.Writer, sets []dataset) {
 	writeList(w, r.listLakeDemands(lakes))
 }
 
-func (r *run) findLakeChoice(s dataset, v variant, auto bool) choiceMade {
+func (r *run) findLakeChoice(s dataset, v variant, methodDecides bool) choiceMade {
 	choices := r.lookUpFinding(s, v).Choices
-	if auto {
+	if methodDecides {
 		return choices[len(choices)-1]
 	}
 	return choices[0]
@@ -263,8 +263,8 @@ func (r *run) listLakeDemands(lakes []dataset) (lines []string) {
 		}
 	}
 	return []string{
-		metOrMissed(len(uncovered) == 0) + ": lakes of which the default by -k auto misses a factor: " + joinOrNone(uncovered),
-		fmt.Sprintf("%s: lakes of which it explains less than %g of greedy's share: %s", metOrMissed(len(unexplained) == 0), shareOfExplained, joinOrNone(unexplained)),
+		wordForDemand(len(uncovered) == 0) + ": lakes of which the default by -k auto misses a factor: " + joinOrNone(uncovered),
+		fmt.Sprintf("%s: lakes of which it explains less than %g of greedy's share: %s", wordForDemand(len(unexplained) == 0), shareOfExplained, joinOrNone(unexplained)),
 	}
 }
 
@@ -394,12 +394,12 @@ func (r *run) writeJSON(w io.Writer, host workshop.Machine, sets []dataset, tabl
 			x.Sets = append(x.Sets, s.name)
 		}
 		for i, v := range t.rows {
-			mean := func(of score) stream.Number { return n(t.meanOver(v, of, anyKind)) }
+			mean := func(of score) stream.Number { return n(t.meanOver(v, of, acceptsAnyKind)) }
 			kinds := make(map[string]stream.Number)
 			for _, kind := range t.kinds {
-				kinds[kind] = n(t.meanOver(v, scoreNMI, onlyKind(kind)))
+				kinds[kind] = n(t.meanOver(v, scoreNMI, acceptsOnlyKind(kind)))
 			}
-			x.Rows = append(x.Rows, row{v.variant, n(v.rank), mean(scoreNMI), n(t.meanOver(v, scoreNMI, isPublic)), kinds, mean(scoreStandard), mean(scoreKNN), mean(scoreACC),
+			x.Rows = append(x.Rows, row{v.variant, n(v.rank), mean(scoreNMI), n(t.meanOver(v, scoreNMI, isPublicKind)), kinds, mean(scoreStandard), mean(scoreKNN), mean(scoreACC),
 				1 - mean(scoreExplained), mean(scoreStability), mean(scoreFound), n(v.seconds), v.refused, n(v.gap), n(v.gapError)})
 			if i > 0 && v.ranked && v.rank-t.rows[0].rank < t.ranks.Critical {
 				x.SameAsFirst = append(x.SameAsFirst, v.variant)
@@ -416,4 +416,4 @@ func (r *run) writeJSON(w io.Writer, host workshop.Machine, sets []dataset, tabl
 	return enc.Encode(out)
 }
 
-func percentName(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
+func percentName(percent float64) string { return strconv.FormatFloat(percent, 'f', -1, 64) }

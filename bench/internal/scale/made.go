@@ -59,11 +59,11 @@ func (m generatedData) genArgs(path string, s size, seed uint64) []string {
 		m.genFlags(s)...)
 }
 
-func (m generatedData) splitSizes(rows, columns []int64, limit int64) (fitting, tooLarge []size) {
+func (m generatedData) splitSizes(rows, columns []int64, maxBytes int64) (fitting, tooLarge []size) {
 	for _, r := range rows {
 		for _, c := range columns {
 			s := size{r, int(c)}
-			if m.valueBytes(s) > float64(limit) || c > math.MaxInt32 {
+			if m.valueBytes(s) > float64(maxBytes) || c > math.MaxInt32 {
 				tooLarge = append(tooLarge, s)
 			} else {
 				fitting = append(fitting, s)

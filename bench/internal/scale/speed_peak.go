@@ -64,7 +64,7 @@ func newWholeProduct() func() {
 	return func() { kernel.SyrkWhole(team, whole, peakSide, peakTerms, peakTerms, nil, c) }
 }
 
-func operationRate(threads int, operations float64, prepare func() func()) (best float64) {
+func operationRate(threads int, operationsPerCall float64, prepare func() func()) (best float64) {
 	products := make([]func(), threads)
 	for i := range products {
 		products[i] = prepare()
@@ -83,7 +83,7 @@ func operationRate(threads int, operations float64, prepare func() func()) (best
 			})
 		}
 		running.Wait()
-		best = max(best, operations*float64(done.Load())/time.Since(start).Seconds())
+		best = max(best, operationsPerCall*float64(done.Load())/time.Since(start).Seconds())
 	}
 	return best
 }
@@ -139,11 +139,11 @@ func (m measuredPoint) formatSpeedCells(p peakRates, operations float64) []strin
 	}
 }
 
-func formatGiga(operations float64) string {
-	if operations == 0 {
+func formatGiga(operationsPerSecond float64) string {
+	if operationsPerSecond == 0 {
 		return results.NoFigure
 	}
-	return results.FormatSeconds(operations / 1e9)
+	return results.FormatSeconds(operationsPerSecond / 1e9)
 }
 
 func formatShare(part, whole float64) string {

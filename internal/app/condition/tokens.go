@@ -84,9 +84,9 @@ func (p *condParser) rewriteTokens(tokens []token) ([]token, error) {
 	return r.out, nil
 }
 
-func (r *rewriter) rewriteToken(i int) (used int, err error) {
-	t := r.in[i]
-	word := r.keywordAt(i)
+func (r *rewriter) rewriteToken(index int) (tokensUsed int, err error) {
+	t := r.in[index]
+	word := r.keywordAt(index)
 	switch {
 	case t.kind == lexer.EOF:
 		r.closeNots()
@@ -97,12 +97,12 @@ func (r *rewriter) rewriteToken(i int) (used int, err error) {
 		return 0, r.errAt(t.at, "texts are written without b")
 	case t.kind == lexer.Number:
 		r.appendToken(t, "0")
-	case r.isField(i):
+	case r.isField(index):
 		r.appendToken(t, "c")
-	case word == "not" && r.keywordAt(i+1) == "in":
+	case word == "not" && r.keywordAt(index+1) == "in":
 		r.appendToken(t, "not")
-		used, err = r.rewriteList(i + 1)
-		return used + 1, err
+		tokensUsed, err = r.rewriteList(index + 1)
+		return tokensUsed + 1, err
 	case word == "not" || t.value == "!":
 		if r.depth++; r.depth > maxDepth {
 			return 0, r.errTooDeep(t)
@@ -111,10 +111,10 @@ func (r *rewriter) rewriteToken(i int) (used int, err error) {
 		r.appendToken(t, "not")
 		r.appendToken(t, "(")
 	case word == "in":
-		return r.rewriteList(i)
-	case word == "is" && isNil(r.keywordAt(i+1)):
+		return r.rewriteList(index)
+	case word == "is" && isNullWord(r.keywordAt(index+1)):
 		r.appendToken(t, "==")
-	case word == "is" && r.keywordAt(i+1) == "not" && isNil(r.keywordAt(i+2)):
+	case word == "is" && r.keywordAt(index+1) == "not" && isNullWord(r.keywordAt(index+2)):
 		r.appendToken(t, "!=")
 		return 2, nil
 	case word == "and" || t.value == "&&":
@@ -123,7 +123,7 @@ func (r *rewriter) rewriteToken(i int) (used int, err error) {
 	case word == "or" || t.value == "||":
 		r.closeNots()
 		r.appendToken(t, "or")
-	case isNil(word):
+	case isNullWord(word):
 		r.appendToken(t, "nil")
 	case word == "true" || word == "false":
 		r.appendToken(t, word)
@@ -142,9 +142,9 @@ func (r *rewriter) rewriteToken(i int) (used int, err error) {
 	return 1, nil
 }
 
-func (r *rewriter) rewriteList(i int) (used int, err error) {
-	r.appendToken(r.in[i], "in")
-	if next := r.in[i+1]; next.kind == lexer.Bracket && next.value == "(" {
+func (r *rewriter) rewriteList(index int) (tokensUsed int, err error) {
+	r.appendToken(r.in[index], "in")
+	if next := r.in[index+1]; next.kind == lexer.Bracket && next.value == "(" {
 		r.appendToken(next, "[")
 		return 2, r.openBracket(next, "]")
 	}
@@ -192,8 +192,8 @@ func (r *rewriter) closeNots() {
 	}
 }
 
-func (r *rewriter) appendToken(t token, write string) {
-	t.placeholder = write
+func (r *rewriter) appendToken(t token, text string) {
+	t.placeholder = text
 	r.out = append(r.out, t)
 }
 
@@ -228,4 +228,4 @@ func (r *rewriter) isField(i int) bool {
 		(t.kind == lexer.Identifier || t.kind == lexer.Operator && unicode.IsLetter(rune(t.value[0])))
 }
 
-func isNil(word string) bool { return word == "null" || word == "nil" }
+func isNullWord(word string) bool { return word == "null" || word == "nil" }

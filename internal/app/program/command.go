@@ -10,8 +10,8 @@ import (
 )
 
 // MakeGroup makes cmd a command that only has subcommands. Without a subcommand it shows its help, and an unknown one
-// is an error. Error messages use the second argument as the noun for a subcommand, such as "verb".
-func MakeGroup(cmd *cobra.Command, what string) {
+// is an error. Error messages use noun for a subcommand, such as "verb".
+func MakeGroup(cmd *cobra.Command, noun string) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -21,7 +21,7 @@ func MakeGroup(cmd *cobra.Command, what string) {
 		for _, sub := range cmd.Commands() {
 			known = append(known, sub.Name())
 		}
-		return stream.Usagef("unknown %s %q%s", what, args[0], nearestOrHelp(cmd, args[0], known))
+		return stream.Usagef("unknown %s %q%s", noun, args[0], nearestOrHelp(cmd, args[0], known))
 	}
 }
 
@@ -45,10 +45,10 @@ func newHelpCommand() *cobra.Command {
 }
 
 // AtLeastOne requires one argument or more. Error messages use the given noun for an argument, such as "file".
-func AtLeastOne(what string) cobra.PositionalArgs {
+func AtLeastOne(noun string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return stream.Usagef("%s: no %s given; %s", cmd.Name(), what, UsageLine(cmd))
+			return stream.Usagef("%s: no %s given; %s", cmd.Name(), noun, UsageLine(cmd))
 		}
 		return nil
 	}

@@ -78,7 +78,7 @@ func (b *Bytes) String() string {
 	return fmt.Sprint(int64(*b))
 }
 
-// Set implements pflag.Value.
+// Set implements pflag.Value: it parses a size such as "512MiB".
 func (b *Bytes) Set(s string) error {
 	n, err := humanize.ParseBytes(s)
 	if err != nil || n == 0 || n > math.MaxInt64 {
@@ -88,7 +88,7 @@ func (b *Bytes) Set(s string) error {
 	return nil
 }
 
-// Type implements pflag.Value.
+// Type implements pflag.Value: it returns the word for the value in help texts.
 func (b *Bytes) Type() string { return "size" }
 
 // Moment is a flag value for a time, such as "2026-01-31" or "2026-01-31T08:00:00+01:00". The default zone is UTC, and
@@ -103,7 +103,7 @@ func (m *Moment) String() string {
 	return ""
 }
 
-// Set implements pflag.Value.
+// Set implements pflag.Value: it parses a time such as "2026-01-31".
 func (m *Moment) Set(s string) error {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -114,5 +114,5 @@ func (m *Moment) Set(s string) error {
 	return errors.New("want a time, as 2026-01-31 or 2026-01-31T08:00:00Z")
 }
 
-// Type implements pflag.Value.
+// Type implements pflag.Value: it returns the word for the value in help texts.
 func (m *Moment) Type() string { return "time" }

@@ -61,8 +61,8 @@ func (r *Recipe) duckDBQuery() (string, error) {
 	for i, b := range r.Batches {
 		var expressions []string
 		for k, c := range r.Columns {
-			text := duckDBColumn(b, c, b.Values[k])
-			if quotedName := quoteDuckDB(c.Name); text != quotedName {
+			text := duckDBColumnExpression(b, c, b.Values[k])
+			if quotedName := quoteDuckDBName(c.Name); text != quotedName {
 				text += " AS " + quotedName
 			}
 			expressions = append(expressions, "  "+text)
@@ -98,7 +98,7 @@ func duckDBURL(file string) string {
 	return file
 }
 
-var quoteDuckDB = identifierQuoter(`"`)
+var quoteDuckDBName = identifierQuoter(`"`)
 
 // duckDBTypes maps types of columns to the SQL types to which texts are cast.
 var duckDBTypes = map[string]string{
@@ -106,25 +106,25 @@ var duckDBTypes = map[string]string{
 	"date": "DATE", "timestamp": "TIMESTAMP", "instant": "TIMESTAMPTZ",
 }
 
-func duckDBColumn(b chunkio.Batch, c Column, v chunkio.Value) string {
-	text := c.DuckDB()
+func duckDBColumnExpression(batch chunkio.Batch, column Column, value chunkio.Value) string {
+	text := column.DuckDB()
 	switch {
-	case v.Absent:
+	case value.Absent:
 		return "NULL"
-	case c.Key && v.Folder == "" && v.Constant == nil:
-		return castExpression("NULL", v.Type)
-	case c.Key && v.Folder == "":
-		text = duckDBString(*v.Constant)
-	case c.Key:
-		text = quoteDuckDB(v.Folder)
-	case b.Format == "NDJSON":
-		if text = jsonValue(v.Paths); v.Type != "string" || b.Text.TextNulls {
-			text = nullIfMissing(text, text, b.Text)
+	case column.Key && value.Folder == "" && value.Constant == nil:
+		return castExpression("NULL", value.Type)
+	case column.Key && value.Folder == "":
+		text = duckDBString(*value.Constant)
+	case column.Key:
+		text = quoteDuckDBName(value.Folder)
+	case batch.Format == "NDJSON":
+		if text = jsonValue(value.Paths); value.Type != "string" || batch.Text.TextNulls {
+			text = nullIfMissing(text, text, batch.Text)
 		}
-	case b.Format == "CSV":
-		text = quoteDuckDB(c.Name)
+	case batch.Format == "CSV":
+		text = quoteDuckDBName(column.Name)
 	}
-	return castExpression(text, v.Type)
+	return castExpression(text, value.Type)
 }
 
 // castExpression returns the expression that casts a text to a type. A time with a zone is first completed to include
@@ -174,27 +174,27 @@ func jsonPath(steps []chunkio.TextStep) string {
 	return pointer
 }
 
-func (r *Recipe) duckDBFiles(b chunkio.Batch) string {
-	files := r.duckDBFileList(b)
+func (r *Recipe) duckDBFiles(batch chunkio.Batch) string {
+	files := r.duckDBFileList(batch)
 	arguments := ""
 	switch {
-	case b.Hive && slices.ContainsFunc(b.Values, func(v chunkio.Value) bool { return v.Folder != "" }):
+	case batch.Hive && slices.ContainsFunc(batch.Values, func(v chunkio.Value) bool { return v.Folder != "" }):
 		arguments = ", hive_partitioning = true, hive_types_autocast = false"
-	case b.Hive:
+	case batch.Hive:
 		arguments = ", hive_partitioning = true"
-	case slices.ContainsFunc(b.Files, func(f string) bool { return strings.Contains(f, "=") }): // not columns
+	case slices.ContainsFunc(batch.Files, func(f string) bool { return strings.Contains(f, "=") }): // not columns
 		arguments = ", hive_partitioning = false"
 	}
-	if packing, ok := map[string]string{"gz": "gzip", "zst": "zstd"}[b.Packing]; ok {
+	if packing, ok := map[string]string{"gz": "gzip", "zst": "zstd"}[batch.Packing]; ok {
 		arguments += fmt.Sprintf(", compression = '%s'", packing)
 	}
-	switch b.Format {
+	switch batch.Format {
 	case "CSV":
-		return r.duckDBCSVRows(b, files, arguments)
+		return r.duckDBCSVRows(batch, files, arguments)
 	case "NDJSON":
 		return fmt.Sprintf("read_json_objects(%s, format = 'unstructured'%s)", files, arguments)
 	}
-	if b.Mixed {
+	if batch.Mixed {
 		arguments += ", union_by_name = true"
 	}
 	return fmt.Sprintf("read_parquet(%s%s)", files, arguments)
@@ -259,7 +259,7 @@ func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string 
 	rows := fmt.Sprintf("read_csv(%s, auto_detect = false, header = %t, delim = %s, quote = '\"', escape = '\"'%s,\n  columns = {%s})",
 		files, t.Header, separator, arguments, strings.Join(fields, ", "))
 	if single {
-		rows = fmt.Sprintf("(FROM %s WHERE %s IS NOT NULL)", rows, quoteDuckDB(t.Names[0]))
+		rows = fmt.Sprintf("(FROM %s WHERE %s IS NOT NULL)", rows, quoteDuckDBName(t.Names[0]))
 	}
 	return r.selectRows(b, rows)
 }
@@ -268,13 +268,13 @@ func (r *Recipe) duckDBCSVRows(b chunkio.Batch, files, arguments string) string 
 func (r *Recipe) selectRows(b chunkio.Batch, rows string) string {
 	var fit, list []string
 	for k, c := range r.Columns {
-		quotedName := quoteDuckDB(c.Name)
+		quotedName := quoteDuckDBName(c.Name)
 		switch v := b.Values[k]; {
 		case v.Folder != "":
-			list = append(list, quoteDuckDB(v.Folder))
+			list = append(list, quoteDuckDBName(v.Folder))
 		case c.Key || v.Absent:
 		case v.Type == "string" && b.Text.TextNulls:
-			list = append(list, nullIfMissing(quotedName, trimExpression(quotedName), b.Text)+" AS "+quotedName)
+			list = append(list, nullIfMissing(quotedName, sqlTrim(quotedName), b.Text)+" AS "+quotedName)
 		case v.Type == "string":
 			list = append(list, fmt.Sprintf("nullif(%s, '') AS %[1]s", quotedName))
 		default:
@@ -282,7 +282,7 @@ func (r *Recipe) selectRows(b chunkio.Batch, rows string) string {
 		}
 	}
 	if len(fit) > 0 {
-		text := trimExpression("COLUMNS([" + strings.Join(fit, ", ") + "])")
+		text := sqlTrim("COLUMNS([" + strings.Join(fit, ", ") + "])")
 		list = append(list, nullIfMissing(text, text, b.Text))
 	}
 	if len(list) == 0 {
@@ -291,7 +291,7 @@ func (r *Recipe) selectRows(b chunkio.Batch, rows string) string {
 	return fmt.Sprintf("(\n  SELECT %s\n  FROM %s)", strings.Join(list, ", "), rows)
 }
 
-func trimExpression(text string) string { return fmt.Sprintf(`trim(%s, E' \t')`, text) }
+func sqlTrim(text string) string { return fmt.Sprintf(`trim(%s, E' \t')`, text) }
 
 // nullIfMissing returns an SQL expression: null if text means a missing value, otherwise value.
 func nullIfMissing(value, text string, layout *chunkio.TextLayout) string {

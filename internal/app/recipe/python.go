@@ -61,14 +61,14 @@ func canPyarrowOpen(sources []string) bool {
 	return len(sources) == 1 && (strings.HasPrefix(sources[0], "s3://") || strings.HasPrefix(sources[0], "gs://"))
 }
 
-func pythonField(c Column) string {
+func pythonField(column Column) string {
 	var path []string
-	for _, p := range c.Path {
+	for _, p := range column.Path {
 		path = append(path, quoteString(p))
 	}
 	field := "ds.field(" + strings.Join(path, ", ") + ")"
-	if c.Element >= 0 {
-		return fmt.Sprintf("pc.list_element(%s, %d)", field, c.Element)
+	if column.Element >= 0 {
+		return fmt.Sprintf("pc.list_element(%s, %d)", field, column.Element)
 	}
 	return field
 }

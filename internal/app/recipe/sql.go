@@ -28,12 +28,12 @@ func (r *Recipe) sqlQuery() (string, error) {
 	if err := r.checkNames(); err != nil {
 		return "", err
 	}
-	quote, value := identifierQuoter(`"`), duckDBValue
+	quote, value := identifierQuoter(`"`), duckDBValueExpression
 	switch r.Dialect {
 	case "spark":
-		quote, value = identifierQuoter("`"), sparkValue
+		quote, value = identifierQuoter("`"), sparkColumnExpression
 	case "bigquery":
-		quote, value = bigQueryIdentifier, bigQueryValue
+		quote, value = bigQueryIdentifier, bigQueryColumnExpression
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- %s\n", r.describeChoice())
@@ -101,16 +101,16 @@ func (r *Recipe) checkNames() error {
 	return nil
 }
 
-func identifierQuoter(quote string) func(string) string {
-	return func(name string) string { return quote + strings.ReplaceAll(name, quote, quote+quote) + quote }
+func identifierQuoter(mark string) func(string) string {
+	return func(name string) string { return mark + strings.ReplaceAll(name, mark, mark+mark) + mark }
 }
 
 // DuckDB returns the DuckDB expression for the column.
-func (c Column) DuckDB() string { return duckDBValue(c, identifierQuoter(`"`)) }
+func (c Column) DuckDB() string { return duckDBValueExpression(c, identifierQuoter(`"`)) }
 
-// duckDBValue returns the DuckDB expression for a column. Lists begin at 1. A field of a struct is accessed by a
-// function, because "a"."b" may also mean column b of a table a.
-func duckDBValue(c Column, quote func(string) string) string {
+// duckDBValueExpression returns the DuckDB expression for a column. Lists begin at 1. A field of a struct is accessed
+// by a function, because "a"."b" may also mean column b of a table a.
+func duckDBValueExpression(c Column, quote func(string) string) string {
 	text := quote(c.Path[0])
 	for _, field := range c.Path[1:] {
 		text = fmt.Sprintf("struct_extract(%s, %s)", text, duckDBString(field))
@@ -124,25 +124,25 @@ func duckDBValue(c Column, quote func(string) string) string {
 // duckDBString quotes a string for DuckDB, which doubles quotes and has no other escapes.
 func duckDBString(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-func sparkValue(c Column, quote func(string) string) string {
-	text := dottedPath(c, quote)
-	if c.Element >= 0 {
-		text += fmt.Sprintf("[%d]", c.Element)
+func sparkColumnExpression(column Column, quote func(string) string) string {
+	text := dottedPath(column, quote)
+	if column.Element >= 0 {
+		text += fmt.Sprintf("[%d]", column.Element)
 	}
 	return text
 }
 
-func bigQueryValue(c Column, quote func(string) string) string {
-	text := dottedPath(c, quote)
-	if c.Element >= 0 {
-		text += fmt.Sprintf("[OFFSET(%d)]", c.Element)
+func bigQueryColumnExpression(column Column, quote func(string) string) string {
+	text := dottedPath(column, quote)
+	if column.Element >= 0 {
+		text += fmt.Sprintf("[OFFSET(%d)]", column.Element)
 	}
 	return text
 }
 
-func dottedPath(c Column, quote func(string) string) string {
-	parts := make([]string, len(c.Path))
-	for i, p := range c.Path {
+func dottedPath(column Column, quote func(string) string) string {
+	parts := make([]string, len(column.Path))
+	for i, p := range column.Path {
 		parts[i] = quote(p)
 	}
 	return strings.Join(parts, ".")

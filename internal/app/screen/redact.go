@@ -10,8 +10,7 @@ import (
 const urlStartPattern = `(?i:([a-z][a-z0-9+.-]*)(?::|%(?:25)*3a)(?:\\*/|%(?:25)*2f){2})`
 
 var (
-	// urlStart matches the start of a URL of any scheme, in plain text, in JSON, or percent-encoded once or several
-	// times.
+	// urlStart matches the start of a URL of any scheme, in plain text, in JSON, or percent-encoded once or several times.
 	urlStart  = regexp.MustCompile(urlStartPattern)
 	nestedURL = regexp.MustCompile(`^` + urlStartPattern)
 	// secretParameter matches parameters that are always secret, even in a text that does not look like a URL.
@@ -105,7 +104,7 @@ func redactURL(whole, scheme, rest string) string {
 func decodePercent(text string) string {
 	for range 4 {
 		text = percentCode.ReplaceAllStringFunc(text, func(s string) string {
-			return string([]byte{hexDigit(s[1])<<4 | hexDigit(s[2])})
+			return string([]byte{hexDigitValue(s[1])<<4 | hexDigitValue(s[2])})
 		})
 	}
 	return text
@@ -113,7 +112,7 @@ func decodePercent(text string) string {
 
 var percentCode = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
-func hexDigit(c byte) byte {
+func hexDigitValue(c byte) byte {
 	if c <= '9' {
 		return c - '0'
 	}

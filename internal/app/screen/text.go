@@ -42,9 +42,9 @@ func QuoteNames(list []string) []string {
 	return shown
 }
 
-func escapeText(s string, lines bool) string {
+func escapeText(s string, keepLineBreaks bool) string {
 	s = Redact(s)
-	if isPlain(s, lines) {
+	if needsNoEscape(s, keepLineBreaks) {
 		return s
 	}
 	var b strings.Builder
@@ -52,7 +52,7 @@ func escapeText(s string, lines bool) string {
 		r, n := utf8.DecodeRuneInString(rest)
 		if part := rest[:n]; n == 1 && r == utf8.RuneError {
 			b.WriteString(`\x` + strconv.FormatUint(uint64(rest[0])|1<<8, 16)[1:])
-		} else if isVisible(r, lines) {
+		} else if isVisible(r, keepLineBreaks) {
 			b.WriteString(part)
 		} else {
 			quoted := strconv.QuoteRuneToASCII(r)
@@ -63,9 +63,9 @@ func escapeText(s string, lines bool) string {
 	return b.String()
 }
 
-func isPlain(s string, lines bool) bool {
+func needsNoEscape(s string, lineBreaks bool) bool {
 	for _, r := range s {
-		if r == utf8.RuneError || !isVisible(r, lines) {
+		if r == utf8.RuneError || !isVisible(r, lineBreaks) {
 			return false
 		}
 	}
@@ -75,6 +75,6 @@ func isPlain(s string, lines bool) bool {
 // isVisible reports whether a character is shown unescaped. Letters, marks, digits, signs and spaces of every script
 // are shown. Control characters and invisible characters are escaped, such as marks of direction, joiners, byte order
 // marks and unassigned characters.
-func isVisible(r rune, lines bool) bool {
-	return r >= ' ' && r < 0x7f || lines && r == '\n' || r > 0x7f && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r))
+func isVisible(r rune, lineBreaks bool) bool {
+	return r >= ' ' && r < 0x7f || lineBreaks && r == '\n' || r > 0x7f && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r))
 }

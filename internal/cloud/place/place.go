@@ -78,7 +78,7 @@ func DisplayName(arg string) string {
 	return screen.Redact(l.PublicName())
 }
 
-func keyOrPath(arg string) (k string, slashed bool) {
+func objectKeyOrPath(arg string) (key string, slashed bool) {
 	if !IsURL(arg) {
 		return arg, false
 	}
@@ -91,7 +91,7 @@ func keyOrPath(arg string) (k string, slashed bool) {
 
 // Ext returns the ending of the name of a file or object, without its folder and parameters.
 func Ext(arg string) string {
-	if k, slashed := keyOrPath(arg); slashed {
+	if k, slashed := objectKeyOrPath(arg); slashed {
 		return path.Ext(k)
 	}
 	return filepath.Ext(DisplayName(arg))
@@ -99,7 +99,7 @@ func Ext(arg string) string {
 
 // Base returns the last part of the path of a file, or of the key of an object.
 func Base(arg string) string {
-	if k, slashed := keyOrPath(arg); slashed {
+	if k, slashed := objectKeyOrPath(arg); slashed {
 		return path.Base(k)
 	}
 	return filepath.Base(DisplayName(arg))

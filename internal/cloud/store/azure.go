@@ -50,8 +50,8 @@ func (a *azure) rangeRequest(o Object, from, to int64) request {
 	return request{method: http.MethodGet, url: a.keyURL(o.Location, o.Key, nil), header: rangeHeader(o, from, to)}
 }
 
-func (a *azure) listRequest(l Location, after string, maxKeys int) request {
-	query := pageQuery(url.Values{"restype": {"container"}, "comp": {"list"}}, l, "marker", after, "maxresults", maxKeys)
+func (a *azure) listRequest(l Location, cursor string, maxKeys int) request {
+	query := pageQuery(url.Values{"restype": {"container"}, "comp": {"list"}}, l, "marker", cursor, "maxresults", maxKeys)
 	return request{method: http.MethodGet, url: a.keyURL(l, "", query)}
 }
 
@@ -81,11 +81,11 @@ func (e *azureEntry) toObject(l Location) (o Object, err error) {
 	return Object{Location: l.WithKey(key), Size: e.Properties.Size, Version: quotedTag(e.Properties.Etag), Modified: last}, nil
 }
 
-func (*azure) readPage(p *page, l Location) (after string, err error) {
+func (*azure) readPage(p *page, l Location) (nextCursor string, err error) {
 	err = decodeChildren(p, "EnumerationResults", func(d *xml.Decoder, child *xml.StartElement) error {
 		switch child.Name.Local {
 		case "NextMarker":
-			return d.DecodeElement(&after, child)
+			return d.DecodeElement(&nextCursor, child)
 		case "Blobs":
 			return eachChild(d, func(blob *xml.StartElement) error {
 				if blob.Name.Local != "Blob" {
@@ -104,7 +104,7 @@ func (*azure) readPage(p *page, l Location) (after string, err error) {
 		}
 		return d.Skip()
 	})
-	return after, err
+	return nextCursor, err
 }
 
 func (a *azure) explainRefusal(l Location, r *refusal) error {
@@ -137,7 +137,7 @@ func (a *azure) putRequest(l Location, body *section) request {
 		header: map[string]string{"X-Ms-Blob-Type": "BlockBlob", octetHeader[0]: octetHeader[1]}}
 }
 
-func (a *azure) withPrecondition(r request, before string) request { return withCondition(r, before) }
+func (a *azure) withPrecondition(r request, etag string) request { return withCondition(r, etag) }
 
 func (a *azure) storedVersion(h http.Header, _ []byte) string { return a.versionOf(h) }
 
@@ -175,14 +175,14 @@ func (a *azure) signRequest(ctx context.Context, r *http.Request, _ *section) er
 		mac.Write([]byte(a.stringToSign(r)))
 		r.Header.Set("Authorization", "SharedKey "+a.account+":"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 	case a.sas != nil:
-		if err := checkEncrypted(r.URL); err != nil {
+		if err := requireEncryption(r.URL); err != nil {
 			return err
 		}
 		query := r.URL.Query()
 		maps.Copy(query, a.sas)
 		r.URL.RawQuery = query.Encode()
 	case a.token != nil:
-		if err := checkEncrypted(r.URL); err != nil {
+		if err := requireEncryption(r.URL); err != nil {
 			return err
 		}
 		// Azure has one scope for all of storage, so a token cannot be limited to reading. The roles of the identity

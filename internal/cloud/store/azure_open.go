@@ -26,7 +26,7 @@ const (
 type azureSettings struct{ account, key, sas, endpoint string }
 
 func openAzure(ctx context.Context, l Location) (*azure, error) {
-	s, err := findAzure(l)
+	s, err := findAzureSettings(l)
 	if err != nil {
 		return nil, err
 	}
@@ -54,16 +54,16 @@ func openAzure(ctx context.Context, l Location) (*azure, error) {
 	return a, ctx.Err()
 }
 
-var accountName = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
+var accountNamePattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
 
-// findAzure collects the settings. The variable with the connection string overrides the other variables of the
+// findAzureSettings collects the settings. The variable with the connection string overrides the other variables of the
 // environment, and the URL overrides all variables. A key is used only for the account to which it belongs.
-func findAzure(l Location) (azureSettings, error) {
+func findAzureSettings(l Location) (azureSettings, error) {
 	env := azureSettings{account: os.Getenv("AZURE_STORAGE_ACCOUNT"), key: os.Getenv("AZURE_STORAGE_KEY"), sas: os.Getenv("AZURE_STORAGE_SAS_TOKEN")}
 	protocol, domain := os.Getenv("AZURE_STORAGE_PROTOCOL"), os.Getenv("AZURE_STORAGE_DOMAIN")
 	if text := os.Getenv("AZURE_STORAGE_CONNECTION_STRING"); text != "" {
 		var err error
-		if env, err = parseConnection(text); err != nil {
+		if env, err = parseConnectionString(text); err != nil {
 			return env, err
 		}
 	}
@@ -76,7 +76,7 @@ func findAzure(l Location) (azureSettings, error) {
 	}
 	s.endpoint = cmp.Or(l.query.Get("endpoint"), s.endpoint)
 	if p, d := l.query.Get("protocol"), l.query.Get("domain"); s.endpoint == "" || l.query.Get("endpoint") == "" && (p != "" || d != "") {
-		if !accountName.MatchString(s.account) {
+		if !accountNamePattern.MatchString(s.account) {
 			return s, faultf("name it in AZURE_STORAGE_ACCOUNT, or in the URL: storage_account=…", "it is not known which Azure storage account the container is in")
 		}
 		domain = cmp.Or(d, domain, "blob.core.windows.net")
@@ -95,14 +95,14 @@ func findAzure(l Location) (azureSettings, error) {
 // AzureAccount returns the storage account of an azblob:// location, from its parameters or from the environment. It
 // returns "" if neither of these contains it.
 func (l Location) AzureAccount() string {
-	s, err := findAzure(l)
+	s, err := findAzureSettings(l)
 	if err != nil {
 		return ""
 	}
 	return s.account
 }
 
-func parseConnection(text string) (azureSettings, error) {
+func parseConnectionString(text string) (azureSettings, error) {
 	fields := map[string]string{}
 	for _, part := range strings.Split(strings.TrimSpace(text), ";") {
 		name, value, ok := strings.Cut(part, "=")
@@ -119,7 +119,7 @@ func parseConnection(text string) (azureSettings, error) {
 		return azureSettings{emulatorAccount, emulatorKey, "", "http://127.0.0.1:10000/" + emulatorAccount}, nil
 	}
 	if s.endpoint == "" {
-		if !accountName.MatchString(s.account) {
+		if !accountNamePattern.MatchString(s.account) {
 			return s, faultf("copy it again from the account", "AZURE_STORAGE_CONNECTION_STRING names neither an account nor a BlobEndpoint")
 		}
 		s.endpoint = cmp.Or(fields["defaultendpointsprotocol"], "https") + "://" + s.account + ".blob." + cmp.Or(fields["endpointsuffix"], "core.windows.net")

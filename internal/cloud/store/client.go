@@ -57,7 +57,7 @@ func readHeader(d dialect, l Location, answer *http.Response) (Object, error) {
 // they have the same credentials.
 func (c *Client) dialectOf(ctx context.Context, l Location) (dialect, error) {
 	if c.opt.Anonymous && !l.IsWeb() {
-		l.query = addAnonymous(l.query)
+		l.query = withAnonymousParameter(l.query)
 	}
 	id := l.Scheme + "?" + l.encodedParameters()
 	select {
@@ -90,7 +90,7 @@ func (c *Client) dialectOf(ctx context.Context, l Location) (dialect, error) {
 	return d, nil
 }
 
-func addAnonymous(query map[string][]string) map[string][]string {
+func withAnonymousParameter(query map[string][]string) map[string][]string {
 	with := map[string][]string{}
 	for name, values := range query {
 		with[name] = values

@@ -42,8 +42,8 @@ func (e gsEntry) toObject(l Location) (Object, error) {
 	return Object{Location: l, Size: size, Version: e.Generation, Modified: e.Updated}, nil
 }
 
-func (g *gs) bucketAddress(l Location, rest string, query url.Values) *url.URL {
-	return addressOf(g.endpoint, "/storage/v1/b/"+percentEncode(l.Bucket, "")+rest, query)
+func (g *gs) bucketAddress(l Location, pathInBucket string, query url.Values) *url.URL {
+	return addressOf(g.endpoint, "/storage/v1/b/"+percentEncode(l.Bucket, "")+pathInBucket, query)
 }
 
 func (g *gs) objectURL(l Location, query url.Values) *url.URL {
@@ -95,7 +95,7 @@ func (g *gs) signRequest(_ context.Context, r *http.Request, _ *section) error {
 	if tokens == nil {
 		return nil
 	}
-	if err := checkEncrypted(r.URL); err != nil {
+	if err := requireEncryption(r.URL); err != nil {
 		return err
 	}
 	token, err := tokens.Token()
@@ -106,26 +106,26 @@ func (g *gs) signRequest(_ context.Context, r *http.Request, _ *section) error {
 	return nil
 }
 
-func checkEncrypted(u *url.URL) error {
+func requireEncryption(u *url.URL) error {
 	if u.Scheme == "https" || isLoopback(u.Hostname()) {
 		return nil
 	}
 	return faultf("use an endpoint with https://, or {anonymous} or anonymous=true in the URL", "credentials are not sent to an endpoint without encryption")
 }
 
-func (g *gs) listRequest(l Location, after string, maxKeys int) request {
-	query := pageQuery(url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}}, l, "pageToken", after, "maxResults", maxKeys)
+func (g *gs) listRequest(l Location, cursor string, maxKeys int) request {
+	query := pageQuery(url.Values{"fields": {"items(name,size,generation,updated),nextPageToken"}}, l, "pageToken", cursor, "maxResults", maxKeys)
 	return request{method: http.MethodGet, url: g.bucketAddress(l, "/o", query)}
 }
 
 func (*gs) maxPageKeys() int { return 1000 }
 
-func (*gs) readPage(p *page, l Location) (after string, err error) {
+func (*gs) readPage(p *page, l Location) (nextCursor string, err error) {
 	d := json.NewDecoder(p)
 	err = eachMember(d, func(name string) error {
 		switch name {
 		case "nextPageToken":
-			return d.Decode(&after)
+			return d.Decode(&nextCursor)
 		case "items":
 			return eachElement(d, '[', func() error {
 				var entry gsEntry
@@ -141,7 +141,7 @@ func (*gs) readPage(p *page, l Location) (after string, err error) {
 		}
 		return d.Decode(new(json.RawMessage))
 	})
-	return after, err
+	return nextCursor, err
 }
 
 func eachMember(d *json.Decoder, read func(name string) error) error {
@@ -155,7 +155,7 @@ func eachMember(d *json.Decoder, read func(name string) error) error {
 	})
 }
 
-func eachElement(d *json.Decoder, begin json.Delim, read func() error) error {
+func eachElement(d *json.Decoder, openingBracket json.Delim, read func() error) error {
 	token, err := d.Token()
 	if err != nil {
 		return err
@@ -163,8 +163,8 @@ func eachElement(d *json.Decoder, begin json.Delim, read func() error) error {
 	if token == nil { // null: there are no elements
 		return nil
 	}
-	if token != begin {
-		return fmt.Errorf("%v, and not %v", token, begin)
+	if token != openingBracket {
+		return fmt.Errorf("%v, and not %v", token, openingBracket)
 	}
 	for d.More() {
 		if err := read(); err != nil {

@@ -107,7 +107,7 @@ func TestEmulatorVariable(t *testing.T) {
 func TestTokensAreGuarded(t *testing.T) {
 	for address, want := range map[string]bool{"http://127.0.0.1:1": true, "http://localhost": true, "http://[::1]:2": true, "https://host": true,
 		"http://host": false, "http://10.0.0.1": false} {
-		if err := checkEncrypted(must.Get(parseEndpoint(address))(t)); (err == nil) != want {
+		if err := requireEncryption(must.Get(parseEndpoint(address))(t)); (err == nil) != want {
 			t.Errorf("a token for %s: error %v, want allowed %t", address, err, want)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // statusClientClosed is GCS's status for an upload that the client has cancelled.
 const statusClientClosed = 499
 
-func (g *gs) uploadAddress(l Location, kind string) *url.URL {
-	return addressOf(g.endpoint, "/upload/storage/v1/b/"+percentEncode(l.Bucket, "")+"/o", url.Values{"uploadType": {kind}, "name": {l.Key}})
+func (g *gs) uploadAddress(l Location, uploadType string) *url.URL {
+	return addressOf(g.endpoint, "/upload/storage/v1/b/"+percentEncode(l.Bucket, "")+"/o", url.Values{"uploadType": {uploadType}, "name": {l.Key}})
 }
 
 var octetHeader = [2]string{"Content-Type", "application/octet-stream"}
@@ -25,10 +25,10 @@ func (g *gs) putRequest(l Location, body *section) request {
 	return request{method: http.MethodPost, url: g.uploadAddress(l, "media"), body: body, header: map[string]string{octetHeader[0]: octetHeader[1]}}
 }
 
-func (g *gs) withPrecondition(r request, before string) request {
+func (g *gs) withPrecondition(r request, expectedVersion string) request {
 	u := *r.url
 	query := u.Query()
-	query.Set("ifGenerationMatch", cmp.Or(before, "0"))
+	query.Set("ifGenerationMatch", cmp.Or(expectedVersion, "0"))
 	u.RawQuery = query.Encode()
 	r.url = &u
 	return r
@@ -75,7 +75,7 @@ func (g *gs) beginTransfer(ctx context.Context, c *Client, l Location, size, par
 }
 
 func (g *gs) checkUploadAllowed(ctx context.Context, c *Client, l Location) error {
-	return beginAndAbort(ctx, c, l, g)
+	return beginAndAbortUpload(ctx, c, l, g)
 }
 
 func (t *gsTransfer) partsAtOnce() int { return 1 }

@@ -28,11 +28,11 @@ func (web) pageURL(l Location) *url.URL {
 		rest = rest[n:]
 	}
 	u := addressOf(base, "/"+path.String(), nil)
-	u.RawQuery = escapeControls(l.raw)
+	u.RawQuery = escapeControlCharacters(l.raw)
 	return u
 }
 
-func escapeControls(s string) string {
+func escapeControlCharacters(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] >= 0x7f {

@@ -84,7 +84,7 @@ func TestWhereAzureIs(t *testing.T) {
 			for name, value := range test.env {
 				t.Setenv(name, value)
 			}
-			if got := must.Get(findAzure(at(t, test.url)))(t); got != test.want {
+			if got := must.Get(findAzureSettings(at(t, test.url)))(t); got != test.want {
 				t.Errorf("%s: %+v, want %+v", test.url, got, test.want)
 			}
 		})

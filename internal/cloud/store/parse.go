@@ -37,7 +37,7 @@ func Parse(arg string) (Location, error) {
 		return Location{}, stream.Usagef("not the URL of an object store: it begins with s3://, gs://, azblob:// or https://")
 	}
 	if scheme == "https" || scheme == "http" {
-		return parseWeb(scheme, rest)
+		return parseWebAddress(scheme, rest)
 	}
 	l := Location{Scheme: scheme}
 	rest, query, err := cutQuery(scheme, rest)
@@ -125,8 +125,8 @@ func parseParameters(scheme, query string) (url.Values, error) {
 			}
 		case value == "":
 			return nil, stream.Usagef("the parameter %s is empty", name)
-		case strings.ContainsAny(value, "@?#/\\\r\n") || name == "domain" && !validHost(value) ||
-			(name == "region" || name == "storage_account") && !accountName.MatchString(value):
+		case strings.ContainsAny(value, "@?#/\\\r\n") || name == "domain" && !isValidHost(value) ||
+			(name == "region" || name == "storage_account") && !accountNamePattern.MatchString(value):
 			return nil, stream.Usagef("the parameter %s has characters that cannot be in it", name)
 		}
 	}
@@ -136,7 +136,7 @@ func parseParameters(scheme, query string) (url.Values, error) {
 // parseEndpoint parses the address of a server. Its errors do not repeat the address, which may contain secrets.
 func parseEndpoint(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !validHost(u.Host) ||
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !isValidHost(u.Host) ||
 		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, stream.Errorf("is not http://HOST:PORT or https://HOST, without a name, a password or a query")
 	}
@@ -145,7 +145,7 @@ func parseEndpoint(s string) (*url.URL, error) {
 	return u, nil
 }
 
-func validHost(s string) bool {
+func isValidHost(s string) bool {
 	host := s
 	if h, port, err := net.SplitHostPort(s); err == nil {
 		n, err := strconv.ParseUint(port, 10, 16)
@@ -166,11 +166,11 @@ func validHost(s string) bool {
 	})
 }
 
-func parseWeb(scheme, rest string) (Location, error) {
+func parseWebAddress(scheme, afterScheme string) (Location, error) {
 	l := Location{Scheme: scheme}
-	rest, l.raw, _ = strings.Cut(rest, "?")
-	l.Bucket, l.Key, _ = strings.Cut(rest, "/")
-	if !validHost(l.Bucket) {
+	afterScheme, l.raw, _ = strings.Cut(afterScheme, "?")
+	l.Bucket, l.Key, _ = strings.Cut(afterScheme, "/")
+	if !isValidHost(l.Bucket) {
 		return Location{}, stream.Usagef("the text after %s:// is not HOST or HOST:PORT; a name and a password before the host are not supported", scheme)
 	}
 	if strings.Contains(l.Key, "#") || strings.Contains(l.raw, "#") {

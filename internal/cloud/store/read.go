@@ -223,7 +223,7 @@ func (c *Client) statObject(ctx context.Context, d dialect, l Location) (o Objec
 		return err
 	})
 	if denial := refusalOf(err); denial != nil && r.method == http.MethodHead && needsBody(l, denial) {
-		o, err = c.statByRead(ctx, d, l)
+		o, err = c.statByReading(ctx, d, l)
 	}
 	return o, c.explainError(ctx, d, l, err)
 }
@@ -238,7 +238,7 @@ func needsBody(l Location, no *refusal) bool {
 	return no.code == "" && !no.isTemporary()
 }
 
-func (c *Client) statByRead(ctx context.Context, d dialect, l Location) (o Object, err error) {
+func (c *Client) statByReading(ctx context.Context, d dialect, l Location) (o Object, err error) {
 	r := d.rangeRequest(Object{Location: l}, 0, 1)
 	r.okStatuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable}
 	err = c.sendWithRetries(ctx, d, r, func(resp *http.Response) error {
@@ -398,14 +398,14 @@ func (c *Client) List(ctx context.Context, l Location) iter.Seq2[Object, error] 
 	}
 }
 
-func (c *Client) fetchPage(ctx context.Context, d dialect, store lister, l Location, after string) (objects []Object, next string, err error) {
+func (c *Client) fetchPage(ctx context.Context, d dialect, store lister, l Location, cursor string) (objects []Object, nextCursor string, err error) {
 	maxKeys := store.maxPageKeys()
 	if c.keys > 0 {
 		maxKeys = min(maxKeys, c.keys)
 	}
-	err = c.sendWithRetries(ctx, d, store.listRequest(l, after, maxKeys), func(resp *http.Response) (err error) {
+	err = c.sendWithRetries(ctx, d, store.listRequest(l, cursor, maxKeys), func(resp *http.Response) (err error) {
 		p := newPage(resp.Body, maxKeys)
-		next, err = store.readPage(p, l)
+		nextCursor, err = store.readPage(p, l)
 		objects = p.objects
 		var f *fault
 		switch {
@@ -416,7 +416,7 @@ func (c *Client) fetchPage(ctx context.Context, d dialect, store lister, l Locat
 		}
 		return faultf("check that the endpoint is the store's", "the store's listing cannot be read")
 	})
-	return objects, next, err
+	return objects, nextCursor, err
 }
 
 // errorRecorder records the error of a reader, because a decoder may return another error instead of it.

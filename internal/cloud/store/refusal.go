@@ -91,7 +91,7 @@ func readRefusal(req *http.Request, resp *http.Response) error {
 			r.code = asJSON.Error.Errors[0].Reason
 		}
 	}
-	if !codeOfStore.MatchString(r.code) {
+	if !errorCodePattern.MatchString(r.code) {
 		r.code = ""
 	}
 	r.message, _, _ = strings.Cut(r.message, "\n")
@@ -102,7 +102,7 @@ func readRefusal(req *http.Request, resp *http.Response) error {
 	return r
 }
 
-var codeOfStore = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,60}$`)
+var errorCodePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,60}$`)
 
 // withoutSecrets removes secrets of the request from a text of the server, which may repeat them. The secrets are the
 // parts of signatures and tokens, and the values of the query.
@@ -133,14 +133,14 @@ func withoutSecrets(req *http.Request, s string) string {
 // AWS_PROFILE. The SDK repeats the output only if it is malformed, and the output contains the secret.
 var processOutput = regexp.MustCompile(`(?s)process output: .*, error:`)
 
-var secretVariable = regexp.MustCompile(`(?i)secret|key|token|password|sas|credential|connection`)
+var secretVariableName = regexp.MustCompile(`(?i)secret|key|token|password|sas|credential|connection`)
 
 // providerText returns the text of an error from a provider of credentials, shortened to a sentence or two. It leaves
 // out addresses, and secrets that environment variables contain.
 func providerText(err error) string {
 	s := processOutput.ReplaceAllString(withoutURLs(err.Error()), "process output:")
 	for _, variable := range os.Environ() {
-		if name, value, _ := strings.Cut(variable, "="); len(value) >= 8 && secretVariable.MatchString(name) {
+		if name, value, _ := strings.Cut(variable, "="); len(value) >= 8 && secretVariableName.MatchString(name) {
 			s = strings.ReplaceAll(s, value, "…")
 		}
 	}

@@ -104,14 +104,14 @@ func (s *s3) signRequest(ctx context.Context, r *http.Request, body *section) er
 	return nil
 }
 
-func (s *s3) listRequest(l Location, after string, maxKeys int) request {
-	query := pageQuery(url.Values{"list-type": {"2"}, "encoding-type": {"url"}}, l, "continuation-token", after, "max-keys", maxKeys)
+func (s *s3) listRequest(l Location, cursor string, maxKeys int) request {
+	query := pageQuery(url.Values{"list-type": {"2"}, "encoding-type": {"url"}}, l, "continuation-token", cursor, "max-keys", maxKeys)
 	return request{method: http.MethodGet, url: s.keyURL(l, "", query)}
 }
 
 func (*s3) maxPageKeys() int { return 1000 }
 
-func (*s3) readPage(p *page, l Location) (after string, err error) {
+func (*s3) readPage(p *page, l Location) (nextCursor string, err error) {
 	var encoding string
 	var truncated bool
 	err = decodeChildren(p, "ListBucketResult", func(d *xml.Decoder, child *xml.StartElement) error {
@@ -121,7 +121,7 @@ func (*s3) readPage(p *page, l Location) (after string, err error) {
 		case "IsTruncated":
 			return d.DecodeElement(&truncated, child)
 		case "NextContinuationToken":
-			return d.DecodeElement(&after, child)
+			return d.DecodeElement(&nextCursor, child)
 		case "Contents":
 			var entry struct {
 				Key, ETag    string
@@ -148,10 +148,10 @@ func (*s3) readPage(p *page, l Location) (after string, err error) {
 	switch {
 	case err != nil || !truncated:
 		return "", err
-	case after == "":
+	case nextCursor == "":
 		return "", fmt.Errorf("a page is not the last one, but names no next page")
 	}
-	return after, nil
+	return nextCursor, nil
 }
 
 func decodeChildren(r io.Reader, root string, child func(*xml.Decoder, *xml.StartElement) error) error {
@@ -187,7 +187,7 @@ func eachChild(d *xml.Decoder, child func(*xml.StartElement) error) error {
 	}
 }
 
-var regionName = regexp.MustCompile(`^[a-z0-9-]+$`)
+var regionNamePattern = regexp.MustCompile(`^[a-z0-9-]+$`)
 
 func (s *s3) explainRefusal(l Location, r *refusal) error {
 	region := r.header.Get("X-Amz-Bucket-Region")
@@ -212,7 +212,7 @@ func (s *s3) explainRefusal(l Location, r *refusal) error {
 			"access is denied: %w", r)
 	}
 	switch {
-	case regionName.MatchString(region) && region != s.region:
+	case regionNamePattern.MatchString(region) && region != s.region:
 		return faultf("name it in the URL, region="+region+", or in AWS_REGION", "the bucket is in the region %s and was asked for in %s: %w", region, s.region, r)
 	case r.code == "PermanentRedirect" || r.code == "AuthorizationHeaderMalformed" || r.status/100 == 3:
 		return faultf("name the bucket's region in the URL, region=…, or in AWS_REGION", "the bucket is not in the region %s: %w", s.region, r)

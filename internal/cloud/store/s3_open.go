@@ -23,7 +23,7 @@ func openS3(ctx context.Context, l Location) (*s3, error) {
 		s.region = cmp.Or(s.region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 		endpoint = cmp.Or(endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
 	} else {
-		configured, err := loadAWS(ctx, l)
+		configured, err := loadAWSConfig(ctx, l)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +54,7 @@ func openS3(ctx context.Context, l Location) (*s3, error) {
 	return s, nil
 }
 
-func loadAWS(ctx context.Context, l Location) (aws.Config, error) {
+func loadAWSConfig(ctx context.Context, l Location) (aws.Config, error) {
 	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	if profile := l.query.Get("profile"); profile != "" {
 		options = append(options, config.WithSharedConfigProfile(profile))

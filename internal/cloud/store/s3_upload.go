@@ -30,16 +30,16 @@ func (s *s3) deleteRequest(l Location) request {
 // `before`. If `before` is a time and not an entity tag, no condition is possible.
 func (s *s3) withPrecondition(r request, before string) request { return withCondition(r, before) }
 
-func withCondition(r request, before string) request {
+func withCondition(r request, expectedVersion string) request {
 	r.header = maps.Clone(r.header)
 	if r.header == nil {
 		r.header = map[string]string{}
 	}
 	switch {
-	case before == "":
+	case expectedVersion == "":
 		r.header["If-None-Match"] = "*"
-	case strings.HasPrefix(before, `"`):
-		r.header["If-Match"] = before
+	case strings.HasPrefix(expectedVersion, `"`):
+		r.header["If-Match"] = expectedVersion
 	}
 	return r
 }
@@ -53,11 +53,12 @@ func (s *s3) storedVersion(h http.Header, body []byte) string {
 	return quotedTag(h.Get("ETag"))
 }
 
+// s3Transfer is an upload in parts, which S3 joins to an object in the end.
 type s3Transfer struct {
 	*s3
 	c  *Client
 	l  Location
-	id string
+	id string // S3's name of the upload
 
 	sent  atomic.Bool // sending a part has begun, so the store may have parts
 	mu    sync.Mutex
@@ -92,7 +93,7 @@ func (s *s3) beginTransfer(ctx context.Context, c *Client, l Location, _, _ int6
 }
 
 func (s *s3) checkUploadAllowed(ctx context.Context, c *Client, l Location) error {
-	return beginAndAbort(ctx, c, l, s)
+	return beginAndAbortUpload(ctx, c, l, s)
 }
 
 func (t *s3Transfer) partsAtOnce() int { return maxPartsInFlight }

@@ -100,8 +100,8 @@ func reachOfHost(host string) reach {
 	return public
 }
 
-func errRedirectReach(host string, is reach) error {
-	return &permanentError{faultf("give that address itself if it is meant", "the server redirects to %q, %s; the given address is not such an address", host, is)}
+func errRedirectReach(host string, hostReach reach) error {
+	return &permanentError{faultf("give that address itself if it is meant", "the server redirects to %q, %s; the given address is not such an address", host, hostReach)}
 }
 
 // redirectingTransport sends requests that may be redirected. The first request goes to the address that the user
@@ -119,8 +119,8 @@ func withReach(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), reachKey{}, new(reach)))
 }
 
-// RoundTrip implements http.RoundTripper. If a request goes through a proxy, the proxy looks up the address. In this
-// case only the name of the host is checked.
+// RoundTrip implements http.RoundTripper. It refuses an address that the redirect of a less trusted server must not
+// reach. If a proxy looks up the address, only the reach that the name of the host suggests is checked.
 func (f *redirectingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	first, ok := r.Context().Value(reachKey{}).(*reach)
 	if !ok {

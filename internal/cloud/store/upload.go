@@ -125,8 +125,7 @@ func (c *Client) uploadParts(ctx context.Context, d dialect, w writer, l Locatio
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 		defer cancel()
 		if left := t.abortUpload(last); left != nil {
-			// The error left is not wrapped, because only the first error determines whether the run should be
-			// repeated.
+			// The error left is not wrapped, because only the first error determines whether the run should be repeated.
 			err = errors.Join(err, stream.Errorf("also, its parts could not be removed from the store: %v", left))
 		}
 	}()
@@ -181,7 +180,7 @@ func (c *Client) finishUpload(ctx context.Context, d dialect, w writer, l Locati
 	}
 }
 
-func beginAndAbort(ctx context.Context, c *Client, l Location, w writer) error {
+func beginAndAbortUpload(ctx context.Context, c *Client, l Location, w writer) error {
 	begun, done := lingeringContext(ctx, abortTime/2)
 	defer done()
 	t, err := w.beginTransfer(begun, c, l, 1, 1)

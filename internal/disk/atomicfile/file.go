@@ -83,7 +83,7 @@ func createLocal(ctx context.Context, path string, perm fs.FileMode) (*File, err
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFilePath(path); err != nil {
+	if err := checkCanBecomeFile(path); err != nil {
 		return nil, err
 	}
 	in, name, err := openParent(path)
@@ -147,7 +147,7 @@ func createInFolder(ctx context.Context, in *os.Root, name, shown string, perm f
 	return a, nil
 }
 
-func checkFilePath(path string) error {
+func checkCanBecomeFile(path string) error {
 	if fi, err := os.Stat(path); path == "" || os.IsPathSeparator(path[len(path)-1]) || err == nil && !fi.Mode().IsRegular() {
 		return &stream.OutputError{Path: path, Err: errors.New("this is no regular file"), Remedy: stream.PlainText("name a file to create")}
 	}

@@ -27,7 +27,7 @@ func ResumeFile(ctx context.Context, path string, wanted func(FinishedFile) bool
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkFilePath(path); err != nil {
+	if err := checkCanBecomeFile(path); err != nil {
 		return nil, nil, err
 	}
 	dir, err := openOrCreateTempDir(path)

@@ -23,7 +23,7 @@ func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) b
 		return nil, err
 	}
 	o.list = newObjectList(claim.New(o.client, o.locationOf(listName), listTitle))
-	unwanted, err := o.recordWanted(ctx, wanted)
+	unwanted, err := o.adoptWanted(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func resumeObjectDir(ctx context.Context, name string, wanted func(rel string) b
 	return o, nil
 }
 
-func (o *objectDir) recordWanted(ctx context.Context, wanted func(rel string) bool) (unwanted []string, err error) {
+func (o *objectDir) adoptWanted(ctx context.Context, wanted func(rel string) bool) (unwanted []string, err error) {
 	var recorded map[string]FinishedFile // read at the first object; shows which objects an earlier run made
 	for found, err := range o.listObjects(ctx) {
 		if err == nil && recorded == nil {
@@ -74,16 +74,16 @@ func (o *objectDir) adoptFinished(recorded map[string]FinishedFile) {
 	}
 }
 
-func (o *objectDir) matchesFinished(ctx context.Context, f FinishedFile) bool {
-	l := o.locationOf(f.Place)
+func (o *objectDir) matchesFinished(ctx context.Context, finished FinishedFile) bool {
+	l := o.locationOf(finished.Place)
 	found, ok := o.objects[l.Key]
 	switch {
-	case !ok || found.size != f.Bytes || f.Version == "":
+	case !ok || found.size != finished.Bytes || finished.Version == "":
 		return false
-	case found.version == f.Version:
+	case found.version == finished.Version:
 		return true
 	}
-	same, err := o.isUnchanged(ctx, l, createdObject{size: f.Bytes, version: f.Version})
+	same, err := o.isUnchanged(ctx, l, createdObject{size: finished.Bytes, version: finished.Version})
 	return same && err == nil
 }
 

@@ -54,14 +54,14 @@ func openParent(path string) (in *os.Root, name string, err error) {
 	return in, name, nil
 }
 
-func tempStem(name string) string { return "." + name[:min(len(name), maxTempStem)] + "." }
+func stemOfTempNames(name string) string { return "." + name[:min(len(name), maxTempStem)] + "." }
 
 // makeTemp makes and locks a temporary file or folder, whose final name is passed as name. The function create makes
 // and opens it. Errors name path. If another run removes the temporary before it is locked, makeTemp tries another
 // name.
 func makeTemp(in *os.Root, name, path string, create func(temp string) (*os.File, error)) (f *os.File, temp string, err error) {
 	for range 100 {
-		temp = fmt.Sprintf("%s%d-%08x%s", tempStem(name), os.Getpid(), rand.Uint32(), tempSuffix)
+		temp = fmt.Sprintf("%s%d-%08x%s", stemOfTempNames(name), os.Getpid(), rand.Uint32(), tempSuffix)
 		if f, err = create(temp); err != nil {
 			if errors.Is(err, fs.ErrExist) {
 				continue
@@ -94,9 +94,9 @@ func sweepTemps(in *os.Root, name string) {
 	}
 }
 
-func listTempEntries(in *os.Root, name string) iter.Seq2[string, bool] {
+func listTempEntries(in *os.Root, finalName string) iter.Seq2[string, bool] {
 	return func(yield func(temp string, isDir bool) bool) {
-		stem := tempStem(name)
+		stem := stemOfTempNames(finalName)
 		entries, _ := readDir(in, ".") // if the folder may not be listed, nothing is removed
 		for _, e := range entries {
 			n := e.Name()

@@ -1,12 +1,12 @@
 // Package journal appends records to a log file, for runs that continue after an interruption or a kill.
 //
-// A record is a line: its checksum, a space, and the record as JSON. A record with a body has "+N " before the JSON; the
-// N bytes of the body, their checksum and a line break follow. Checksums are the xxhash64 in 16 hexadecimal digits; that
-// of a line is of all that follows the first space.
+// A record is a line: its checksum, a space, and the record as JSON. A record with a body has "+N " before the JSON;
+// the N bytes of the body, their checksum and a line break follow. Checksums are the xxhash64 in 16 hexadecimal digits;
+// that of a line is of all that follows the first space.
 //
-// A record survives a kill of the process once it is appended, and reaches the disk with the next [Log.SyncToDisk]. A log is
-// read up to the first record that is cut off or does not match its checksums. That record and all later ones do not
-// count, because later records may depend on earlier ones.
+// A record survives a kill of the process once it is appended, and reaches the disk with the next [Log.SyncToDisk]. A
+// log is read up to the first record that is cut off or does not match its checksums. That record and all later ones do
+// not count, because later records may depend on earlier ones.
 package journal
 
 import (
@@ -33,9 +33,9 @@ type Log[R any] struct {
 // Body is the place of a record's body in its file. It is zero if the record has no body.
 type Body struct{ At, Bytes int64 }
 
-// OpenLog reads the records of file in order and passes each of them to accept. If accept returns false, the record counts
-// as damaged. If accept returns an error, OpenLog returns it and leaves the file as it is. Otherwise it cuts off the
-// damaged end of the file; isCut reports whether there was one. On error the caller still has to close the file.
+// OpenLog reads the records of file in order and passes each of them to accept. If accept returns false, the record
+// counts as damaged. If accept returns an error, OpenLog returns it and leaves the file as it is. Otherwise it cuts off
+// the damaged end of the file; isCut reports whether there was one. On error the caller still has to close the file.
 func OpenLog[R any](file *os.File, accept func(R, Body) (bool, error)) (l *Log[R], isCut bool, err error) {
 	end, err := ReadRecords(file, accept)
 	if err != nil {
@@ -51,17 +51,17 @@ func OpenLog[R any](file *os.File, accept func(R, Body) (bool, error)) (l *Log[R
 	return &Log[R]{file: file, end: end, synced: end}, isCut, err
 }
 
-// ReadRecords reads the records of a log like OpenLog. It returns the offset after the last sound record.
+// ReadRecords passes the records of a log to accept, like OpenLog. It returns the offset after the last sound record.
 func ReadRecords[R any](r io.Reader, accept func(R, Body) (bool, error)) (end int64, err error) {
 	from := bufio.NewReaderSize(r, 1<<16)
 	for {
 		line, err := from.ReadBytes('\n')
-		record, size, ok := parseLine[R](line)
+		record, size, ok := parseRecordLine[R](line)
 		next, body := end+int64(len(line)), Body{}
 		if ok && err == nil && size >= 0 {
 			body = Body{next, size}
 			next += size + bodyTail
-			ok, err = checkBody(from, size)
+			ok, err = bodyMatchesChecksum(from, size)
 		}
 		switch {
 		case errors.Is(err, io.EOF) || err == nil && !ok:
@@ -77,13 +77,13 @@ func ReadRecords[R any](r io.Reader, accept func(R, Body) (bool, error)) (end in
 }
 
 const (
-	sumDigits = 16
+	sumDigits = 16            // hexadecimal digits of a checksum
 	bodyTail  = sumDigits + 1 // length of a checksum and a line break
 )
 
-func parseLine[R any](line []byte) (record R, size int64, ok bool) {
+func parseRecordLine[R any](line []byte) (record R, size int64, ok bool) {
 	sum, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
-	if string(sum) != formatSum(xxhash.Sum64(text)) {
+	if string(sum) != formatChecksum(xxhash.Sum64(text)) {
 		return record, 0, false
 	}
 	size = -1 // no body
@@ -97,35 +97,35 @@ func parseLine[R any](line []byte) (record R, size int64, ok bool) {
 	return record, size, json.Unmarshal(text, &record) == nil
 }
 
-func formatSum(sum uint64) string { return fmt.Sprintf("%0*x", sumDigits, sum) }
+func formatChecksum(sum uint64) string { return fmt.Sprintf("%0*x", sumDigits, sum) }
 
-func checkBody(from io.Reader, size int64) (ok bool, err error) {
+func bodyMatchesChecksum(body io.Reader, size int64) (ok bool, err error) {
 	sum, tail := xxhash.New(), make([]byte, bodyTail)
-	if _, err := io.CopyN(sum, from, size); err != nil {
+	if _, err := io.CopyN(sum, body, size); err != nil {
 		return false, err
 	}
-	if _, err := io.ReadFull(from, tail); errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := io.ReadFull(body, tail); errors.Is(err, io.ErrUnexpectedEOF) {
 		return false, nil
 	} else if err != nil {
 		return false, err
 	}
-	return string(tail) == formatSum(sum.Sum64())+"\n", nil
+	return string(tail) == formatChecksum(sum.Sum64())+"\n", nil
 }
 
 // AppendLine appends a record without a body to text.
-func AppendLine(text []byte, record any) ([]byte, error) { return appendLine(text, record, "") }
+func AppendLine(text []byte, record any) ([]byte, error) { return appendSized(text, record, "") }
 
-func appendLine(text []byte, record any, count string) ([]byte, error) {
+func appendSized(text []byte, record any, bodySize string) ([]byte, error) {
 	line, err := json.Marshal(record)
-	return append(text, formatLine(count+string(line))...), err
+	return append(text, prefixWithChecksum(bodySize+string(line))...), err
 }
 
-func formatLine(text string) string {
-	return formatSum(xxhash.Sum64String(text)) + " " + text + "\n"
+func prefixWithChecksum(text string) string {
+	return formatChecksum(xxhash.Sum64String(text)) + " " + text + "\n"
 }
 
-// AppendRecord writes a record after the last one. The bodies together have the given size in bytes; without bodies the size
-// is 0. On error the log is unchanged.
+// AppendRecord writes a record after the last one. The bodies together have the given size in bytes; without bodies the
+// size is 0. On error the log is unchanged.
 func (l *Log[R]) AppendRecord(record R, size int64, bodies ...io.WriterTo) (body Body, err error) {
 	defer func() {
 		if err != nil {
@@ -136,7 +136,7 @@ func (l *Log[R]) AppendRecord(record R, size int64, bodies ...io.WriterTo) (body
 	if len(bodies) > 0 {
 		count = fmt.Sprintf("+%d ", size)
 	}
-	line, err := appendLine(nil, record, count)
+	line, err := appendSized(nil, record, count)
 	if err != nil {
 		return body, err
 	}
@@ -170,14 +170,15 @@ func writeBody(to io.Writer, size int64, bodies []io.WriterTo) error {
 	if written != size {
 		return fmt.Errorf("journal: a body of %d bytes has %d", size, written)
 	}
-	_, err := fmt.Fprintf(to, "%s\n", formatSum(sum.Sum64()))
+	_, err := fmt.Fprintf(to, "%s\n", formatChecksum(sum.Sum64()))
 	return err
 }
 
 // OpenBytes returns a reader of n bytes of the file from offset `at`, for example of a body.
 func (l *Log[R]) OpenBytes(at, n int64) *io.SectionReader { return io.NewSectionReader(l.file, at, n) }
 
-// SyncToDisk writes the log to the disk. It does nothing for a nil Log, and if nothing was appended since it was called last.
+// SyncToDisk writes the log to the disk. It does nothing for a nil Log, and if nothing was appended since it was called
+// last.
 func (l *Log[R]) SyncToDisk() error {
 	if l == nil || l.synced == l.end {
 		return nil

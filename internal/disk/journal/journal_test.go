@@ -147,7 +147,7 @@ func FuzzLog(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "log")
 	f.Fuzz(func(t *testing.T, line string, behind []byte) {
 		text := must.Get(AppendLine(nil, note{"first"}))(t)
-		text = append(text, formatLine(line)...)
+		text = append(text, prefixWithChecksum(line)...)
 		must.Do(t, os.WriteFile(path, append(text, behind...), 0o600))
 		l, _, list := reopen(t, path)
 		if len(list) == 0 || list[0].text != "first" {

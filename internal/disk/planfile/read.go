@@ -23,7 +23,7 @@ type Reader struct {
 	filesRead int
 }
 
-// Open is OpenWithin without a context and a memory limit.
+// Open reads the header of a plan, like OpenWithin but without a context and a memory limit.
 func Open(in io.Reader) (*Reader, error) { return OpenWithin(context.Background(), in, 0) }
 
 // OpenWithin reads the header of a plan. Next then returns the files, and verifies the ID at the very end. Reading ends

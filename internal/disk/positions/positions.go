@@ -39,9 +39,9 @@ func (r *Record) ReadFrom(from io.Reader) (int64, error) {
 	return words.ReplaceState(r, from, (*Record).encodeOrDecode)
 }
 
-func (r *Record) encodeOrDecode(v *words.Visitor, old *Record) {
+func (r *Record) encodeOrDecode(v *words.Visitor, previous *Record) {
 	if v.Reads() {
-		*r = *New(len(old.Columns), len(old.LeftOut))
+		*r = *New(len(previous.Columns), len(previous.LeftOut))
 	}
 	v.Magic(magic, "positions of columns")
 	words.Count(v, "number of positions", &r.Total, maxPositions)

@@ -178,11 +178,11 @@ func (g *Grid) collectRegion(at int, least float64, seen []bool) (members []int,
 	return members, sum / float64(max(links, 1))
 }
 
-func (g *Grid) findMiddleMember(members []int) int {
+func (g *Grid) findMiddleMember(region []int) int {
 	best, least := -1, math.MaxInt
-	for _, a := range members {
+	for _, a := range region {
 		sum := 0
-		for _, b := range members {
+		for _, b := range region {
 			di, dj := a/g.Width-b/g.Width, a%g.Width-b%g.Width
 			sum += di*di + dj*dj
 		}

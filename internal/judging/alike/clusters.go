@@ -35,7 +35,7 @@ func (o ClusterOptions) WithDefaults() ClusterOptions {
 // Cluster is a group of columns with its component, the first principal component of their correlations.
 type Cluster struct {
 	Members        []Member // by descending R2Own, but the representative first
-	Representative int      // the column with the smallest ratio
+	Representative int      // the column with the smallest Member.Ratio
 	Explained      float64  // share of the variance of the columns that the component explains
 	Second         float64  // second eigenvalue of the correlations of the columns
 }
@@ -71,11 +71,11 @@ func (m *Matrix) FindClusters(ctx context.Context, opt ClusterOptions) ([]Cluste
 		return nil, nil
 	}
 	d := &clusterer{Matrix: m, options: opt.WithDefaults(), room: room.MakeSlice[float64](m.D * m.D)}
-	if err := d.divideClusters(ctx, [][]int{identityOrder(m.D)}); err != nil {
+	if err := d.divideClusters(ctx, [][]int{integersBelow(m.D)}); err != nil {
 		return nil, err
 	}
 	for range clusterRounds {
-		moved, err := d.moveToNearest(ctx)
+		moved, err := d.moveColumnsToNearest(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -90,11 +90,12 @@ func (m *Matrix) FindClusters(ctx context.Context, opt ClusterOptions) ([]Cluste
 	return d.sortedClusters(), nil
 }
 
+// clusterer divides the columns of a Matrix into clusters.
 type clusterer struct {
 	*Matrix
 	options ClusterOptions
-	room    []float64 // d×d
-	done    []finishedCluster
+	room    []float64         // scratch memory of d×d numbers
+	done    []finishedCluster // clusters that need not be divided
 }
 
 // finishedCluster is a cluster that need not be divided: its columns, ascending, and its component, given by the first
@@ -114,7 +115,7 @@ func (d *clusterer) isCohesive(c eigenpairs, size int) bool {
 		!slices.ContainsFunc(c.vectors[0], func(v float64) bool { return c.values[0]*v*v < d.options.Proportion*(1-tieMargin) })
 }
 
-func identityOrder(n int) []int {
+func integersBelow(n int) []int {
 	list := make([]int, n)
 	for i := range list {
 		list[i] = i
@@ -122,18 +123,18 @@ func identityOrder(n int) []int {
 	return list
 }
 
-func (d *clusterer) divideClusters(ctx context.Context, open [][]int) error {
-	for len(open) > 0 {
+func (d *clusterer) divideClusters(ctx context.Context, undivided [][]int) error {
+	for len(undivided) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		last := open[len(open)-1]
-		open = open[:len(open)-1]
+		last := undivided[len(undivided)-1]
+		undivided = undivided[:len(undivided)-1]
 		parts, err := d.splitCluster(last)
 		if err != nil {
 			return err
 		}
-		open = append(open, parts...)
+		undivided = append(undivided, parts...)
 	}
 	return nil
 }
@@ -159,7 +160,7 @@ func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
 // which use the memory d.room, and its leading components c.
 func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c eigenpairs, isKept bool, err error) {
 	a = d.gatherCorrelations(d.room, columns)
-	all := identityOrder(len(columns))
+	all := integersBelow(len(columns))
 	if c, err = findLeadingComponents(d.team, a, all, nil, divisionGoal()); err != nil || !d.isCohesive(c, len(columns)) {
 		return a, c, false, err
 	}
@@ -299,14 +300,14 @@ func (m *Matrix) ChooseUncorrelated(threshold float64) UncorrelatedChoice {
 	degree, state := make([]int, m.D), make([]byte, m.D)
 	const open, kept, gone = 0, 1, 2
 	for i := range m.D {
-		for j, r := range m.row(i) {
+		for j, r := range m.correlationsOf(i) {
 			if i != j && above(r) {
 				degree[i]++
 			}
 		}
 	}
 	remove := func(i int) {
-		for j, r := range m.row(i) {
+		for j, r := range m.correlationsOf(i) {
 			if i != j && above(r) {
 				degree[j]--
 			}
@@ -324,7 +325,7 @@ func (m *Matrix) ChooseUncorrelated(threshold float64) UncorrelatedChoice {
 		}
 		state[best] = kept
 		remove(best)
-		for j, r := range m.row(best) {
+		for j, r := range m.correlationsOf(best) {
 			if state[j] == open && above(r) {
 				state[j] = gone
 				remove(j)
@@ -338,7 +339,7 @@ func (m *Matrix) ChooseUncorrelated(threshold float64) UncorrelatedChoice {
 			continue
 		}
 		d := Drop{Column: i, For: -1}
-		for j, r := range m.row(i) {
+		for j, r := range m.correlationsOf(i) {
 			if state[j] == kept && (d.For < 0 || math.Abs(r) > math.Abs(d.Correlation)) {
 				d.For, d.Correlation = j, r
 			}

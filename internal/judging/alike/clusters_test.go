@@ -151,7 +151,7 @@ func TestClustersOfTheTwin(t *testing.T) {
 			column := w.x.ColView(j).(*mat.VecDense)
 			column.ScaleVec(1/mat.Norm(column, 2), column)
 		}
-		if w.parts = w.divide(identityOrder(d)); w.moved() {
+		if w.parts = w.divide(integersBelow(d)); w.moved() {
 			continue
 		}
 		twins++

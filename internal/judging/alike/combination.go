@@ -10,8 +10,8 @@ import (
 )
 
 // expressByBasis expresses column j by the columns of the basis, without columns whose weights are rounding errors.
-// weights are w of [Matrix.FindDependence], inverse is the diagonal of P, and residual the unexplained share of column
-// j.
+// weights are the weights of the basis columns, inverse is the diagonal of the inverse of their correlation matrix, and
+// residual is the unexplained share of column j.
 func (m *Matrix) expressByBasis(j int, basis []int, weights, inverse []float64, residual float64) Combination {
 	c := Combination{Column: j, Residual: residual, Bound: m.RoundingBound(j, basis, weights)}
 	var terms []int
@@ -39,7 +39,7 @@ func (m *Matrix) fitCombination(j int, terms []int) (Combination, bool) {
 	if len(r.Redundant) > 0 {
 		return Combination{}, false
 	}
-	x := r.computeCoordinates(j)
+	x := r.coordinatesOf(j)
 	c := Combination{Column: j, Residual: 1 - kernel.Dot(x, x)}
 	w := r.weightsFromCoordinates(x)
 	for k, i := range terms {
@@ -80,12 +80,12 @@ func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningS
 	for i := range unexplained {
 		unexplained[i] = 1
 	}
-	copy(covariance, m.row(j))
+	copy(covariance, m.correlationsOf(j))
 	var chosen []int
 	for len(chosen) < min(termCount-1, maxShortTerms) {
 		at, gain := -1, 0.0
 		for i, r := range covariance {
-			if i == j || copied[i] || unexplained[i] <= 16*m.roundingBound(2*m.lever[i]) || slices.Contains(chosen, i) {
+			if i == j || copied[i] || unexplained[i] <= 16*m.boundFromLeverSum(2*m.lever[i]) || slices.Contains(chosen, i) {
 				continue
 			}
 			if g := r * r / unexplained[i]; g > gain {
@@ -96,7 +96,7 @@ func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningS
 			return best, false
 		}
 		row := s.rows[len(chosen)]
-		copy(row, m.row(at))
+		copy(row, m.correlationsOf(at))
 		for _, earlier := range s.rows[:len(chosen)] {
 			kernel.Axpy(-earlier[at], earlier, row)
 		}
@@ -108,13 +108,13 @@ func (m *Matrix) shortenCombination(c Combination, copied []bool, s *shorteningS
 		kernel.Axpy(-row[j], row, covariance)
 		chosen = append(chosen, at)
 		if c, exact := m.fitCombination(j, chosen); exact {
-			return m.pruneTerms(c), true
+			return m.dropUnneededTerms(c), true
 		}
 	}
 	return best, false
 }
 
-func (m *Matrix) pruneTerms(c Combination) Combination {
+func (m *Matrix) dropUnneededTerms(c Combination) Combination {
 	for again := true; again; {
 		again = false
 		terms := slices.Clone(c.Terms)
@@ -186,7 +186,7 @@ type Regression struct {
 	Redundant []int // the chosen columns that are combinations of chosen columns before them
 
 	m *Matrix
-	l [][]float64 // rows of L, Cholesky's factor of R_SS = L·Lᵀ
+	l [][]float64 // rows of the lower Cholesky factor of the correlations of Basis
 }
 
 // Explanation is the explanation of one column by the basis of a Regression.
@@ -196,11 +196,11 @@ type Explanation struct {
 	Exact   bool      // the residual is rounding error; then R2 is 1, and weights within rounding error are 0
 }
 
-// RegressOn factors the matrix of the correlations of the k chosen columns, which costs k³/3 flops.
+// RegressOn prepares to explain columns by k chosen ones: it factors their matrix of correlations, in k³/3 flops.
 func (m *Matrix) RegressOn(chosen []int) *Regression {
 	r := &Regression{m: m}
 	for _, j := range chosen {
-		row := r.computeCoordinates(j)
+		row := r.coordinatesOf(j)
 		residual := 1 - kernel.Dot(row, row)
 		if w := r.weightsFromCoordinates(row); residual <= m.RoundingBound(j, r.Basis, w) {
 			r.Redundant = append(r.Redundant, j)
@@ -211,16 +211,16 @@ func (m *Matrix) RegressOn(chosen []int) *Regression {
 	return r
 }
 
-func (r *Regression) computeCoordinates(j int) []float64 {
+func (r *Regression) coordinatesOf(column int) []float64 {
 	x := make([]float64, len(r.Basis)) // L⁻¹R_Sj
 	for t, i := range r.Basis {
-		x[t] = (r.m.correlation(i, j) - kernel.Dot(r.l[t][:t], x[:t])) / r.l[t][t]
+		x[t] = (r.m.correlation(i, column) - kernel.Dot(r.l[t][:t], x[:t])) / r.l[t][t]
 	}
 	return x
 }
 
-func (r *Regression) weightsFromCoordinates(x []float64) []float64 {
-	w := append([]float64{}, x...) // will become L⁻ᵀx
+func (r *Regression) weightsFromCoordinates(coordinates []float64) []float64 {
+	w := append([]float64{}, coordinates...) // will become L⁻ᵀx
 	for t := len(w) - 1; t >= 0; t-- {
 		w[t] /= r.l[t][t]
 		kernel.Axpy(-w[t], r.l[t][:t], w[:t])
@@ -230,7 +230,7 @@ func (r *Regression) weightsFromCoordinates(x []float64) []float64 {
 
 // ExplainColumn explains column j, which must not be in the basis, by the k columns of the basis, in 2k² flops.
 func (r *Regression) ExplainColumn(j int) Explanation {
-	x := r.computeCoordinates(j)
+	x := r.coordinatesOf(j)
 	e := Explanation{Weights: r.weightsFromCoordinates(x)}
 	residual := 1 - kernel.Dot(x, x)
 	bound := r.m.RoundingBound(j, r.Basis, e.Weights)

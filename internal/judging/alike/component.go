@@ -18,8 +18,9 @@ const (
 	searchSpace = 48
 )
 
+// searchGoal determines when a search for the largest eigenpairs of a matrix ends.
 type searchGoal struct {
-	count     int
+	count     int     // number of eigenpairs
 	tol       float64 // largest accepted residual of an eigenpair divided by the largest eigenvalue; the error of the eigenvalue is at best the square of this
 	spaceSize int     // largest number of vectors in the search space
 	rounds    int     // largest number of restarts
@@ -47,7 +48,7 @@ func findLeadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int
 	n := len(in)
 	count := min(to.count, n)
 	if n <= maxDenseOrder {
-		return computeAllComponents(team, a, in, count)
+		return computeAllEigenpairs(team, a, in, count)
 	}
 	s := &krylovSearch{team: team, a: a, listed: in, n: n}
 	for _, v := range start {
@@ -80,12 +81,12 @@ func findLeadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int
 	}
 }
 
-func computeAllComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, count int) (eigenpairs, error) {
-	n := len(in)
+func computeAllEigenpairs(team *kernel.Team, a kernel.Matrix[float64], columns []int, count int) (eigenpairs, error) {
+	n := len(columns)
 	submatrix := make([]float64, n*n)
-	for i, from := range in {
+	for i, from := range columns {
 		row := a.Data[from*a.RowStride:]
-		for j, k := range in {
+		for j, k := range columns {
 			submatrix[i*n+j] = row[k]
 		}
 	}
@@ -127,11 +128,11 @@ func (c eigenpairs) orientSigns() eigenpairs {
 type krylovSearch struct {
 	team    *kernel.Team
 	a       kernel.Matrix[float64]
-	listed  []int
+	listed  []int // rows and columns of a that form the searched submatrix
 	n       int
 	q, aq   [][]float64
-	pending [][]float64
-	room    []float64
+	pending [][]float64 // vectors to be added to the space
+	room    []float64   // scratch memory
 }
 
 // joinPending orthogonalizes the pending vectors twice against the space, adds the vectors that do not become 0, and
@@ -159,8 +160,8 @@ func (s *krylovSearch) joinPending() (newest []int) {
 	return newest
 }
 
-func (s *krylovSearch) multiplyNewVectors(from int) {
-	k, m := len(s.q)-from, s.a.Rows
+func (s *krylovSearch) multiplyNewVectors(firstNew int) {
+	k, m := len(s.q)-firstNew, s.a.Rows
 	if k == 0 {
 		return
 	}
@@ -171,7 +172,7 @@ func (s *krylovSearch) multiplyNewVectors(from int) {
 	clear(s.room[:2*k*m])
 	for t := range k {
 		for i, at := range s.listed {
-			x[t*m+at] = s.q[from+t][i]
+			x[t*m+at] = s.q[firstNew+t][i]
 		}
 	}
 	kernel.Gemm(s.team, 1, kernel.RowMajor(x, k, m, m), s.a, kernel.RowMajor(y, k, m, m))

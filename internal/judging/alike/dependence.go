@@ -27,7 +27,7 @@ type Dependence struct {
 // Copies lists columns whose correlation with Column is ±1 up to rounding. Column is the first of these by name.
 type Copies struct {
 	Column int
-	Of     []Near
+	Of     []Near // the other columns
 }
 
 // Combination is a column determined by other columns, in units of standard deviations: xⱼ = Σ wᵢxᵢ.
@@ -94,7 +94,7 @@ func (m *Matrix) FindDependence() (*Dependence, error) {
 	for i := range inverse {
 		row := u.Data[i*n+i:][:rank-i]
 		inverse[i] = kernel.Dot(row, row)
-		if j := order[i]; 1/inverse[i] <= m.roundingBound(2*m.lever[j]) { // a copy would leave as much
+		if j := order[i]; 1/inverse[i] <= m.boundFromLeverSum(2*m.lever[j]) { // a copy would leave as much
 			out.VIF[j] = math.Inf(1)
 		} else if out.VIF[j] == 0 {
 			out.VIF[j] = inverse[i]
@@ -138,28 +138,28 @@ func (m *Matrix) isPivotRounding(u kernel.Matrix[float64], order []int, k int) b
 	return residual <= m.RoundingBound(order[k], order[:k], w)
 }
 
-func (m *Matrix) gatherCorrelations(room []float64, list []int) kernel.Matrix[float64] {
-	n := len(list)
+func (m *Matrix) gatherCorrelations(memory []float64, columns []int) kernel.Matrix[float64] {
+	n := len(columns)
 	kernel.Each(m.team.Threads(), n, func(a int) {
-		from, to := m.row(list[a]), room[a*n:][:n]
-		for b, j := range list {
+		from, to := m.correlationsOf(columns[a]), memory[a*n:][:n]
+		for b, j := range columns {
 			to[b] = from[j]
 		}
 	})
-	return kernel.RowMajor(room[:n*n], n, n, n)
+	return kernel.RowMajor(memory[:n*n], n, n, n)
 }
 
-func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
+func (m *Matrix) findCopies(out *Dependence) (notCopies []int, copied []bool) {
 	copied = make([]bool, m.D)
 	for i := range m.D {
 		if copied[i] {
 			continue
 		}
-		rest = append(rest, i)
+		notCopies = append(notCopies, i)
 		var copies []Near
-		row := m.row(i)
+		row := m.correlationsOf(i)
 		for j := i + 1; j < m.D; j++ {
-			if r := math.Abs(row[j]); !copied[j] && (1-r)*(1+r) <= m.roundingBound(m.lever[i]+m.lever[j]) {
+			if r := math.Abs(row[j]); !copied[j] && (1-r)*(1+r) <= m.boundFromLeverSum(m.lever[i]+m.lever[j]) {
 				copied[j], out.VIF[j] = true, math.Inf(1)
 				copies = append(copies, Near{j, row[j]})
 			}
@@ -169,7 +169,7 @@ func (m *Matrix) findCopies(out *Dependence) (rest []int, copied []bool) {
 			out.Copies = append(out.Copies, Copies{i, copies})
 		}
 	}
-	return rest, copied
+	return notCopies, copied
 }
 
 func (d *Dependence) markColumnsDetermined(c Combination) {

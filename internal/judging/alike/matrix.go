@@ -61,15 +61,15 @@ func New(team *kernel.Team, data Data) *Matrix {
 	return m
 }
 
-func (m *Matrix) row(i int) []float64 { return m.R[i*m.D:][:m.D] }
+func (m *Matrix) correlationsOf(column int) []float64 { return m.R[column*m.D:][:m.D] }
 
 func (m *Matrix) correlation(i, j int) float64 { return m.R[i*m.D+j] }
 
-func permuteSymmetric(a []float64, order []int) {
+func permuteSymmetric(matrix []float64, order []int) {
 	d := len(order)
 	room := make([]float64, d)
 	for i := range d {
-		row := a[i*d:][:d]
+		row := matrix[i*d:][:d]
 		for k, j := range order {
 			room[k] = row[j]
 		}
@@ -80,13 +80,13 @@ func permuteSymmetric(a []float64, order []int) {
 		if done[first] || order[first] == first {
 			continue
 		}
-		copy(room, a[first*d:][:d])
+		copy(room, matrix[first*d:][:d])
 		k := first
 		for ; order[k] != first; k = order[k] {
-			copy(a[k*d:][:d], a[order[k]*d:][:d])
+			copy(matrix[k*d:][:d], matrix[order[k]*d:][:d])
 			done[k] = true
 		}
-		copy(a[k*d:][:d], room)
+		copy(matrix[k*d:][:d], room)
 		done[k] = true
 	}
 }
@@ -95,18 +95,18 @@ func permuteSymmetric(a []float64, order []int) {
 // combination of the columns in others leaves unexplained. weights are the weights of the combination, in units of
 // standard deviations.
 func (m *Matrix) RoundingBound(j int, others []int, weights []float64) float64 {
-	return m.roundingBound(m.sumLevers(j, others, weights))
+	return m.boundFromLeverSum(m.sumWeightedLevers(j, others, weights))
 }
 
-func (m *Matrix) sumLevers(j int, others []int, weights []float64) float64 {
-	sum := m.lever[j]
+func (m *Matrix) sumWeightedLevers(column int, others []int, weights []float64) float64 {
+	sum := m.lever[column]
 	for k, i := range others {
 		sum += m.lever[i] * math.Abs(weights[k])
 	}
 	return sum
 }
 
-func (m *Matrix) roundingBound(spread float64) float64 { return m.eps * spread * spread }
+func (m *Matrix) boundFromLeverSum(leverSum float64) float64 { return m.eps * leverSum * leverSum }
 
 // Near is a column together with its correlation with another column.
 type Near struct {
@@ -118,7 +118,7 @@ type Near struct {
 // order. Columns with equal correlations are sorted by name. It costs O(d log d).
 func (m *Matrix) NearestColumns(j, count int) []Near {
 	list := make([]Near, 0, m.D)
-	for i, r := range m.row(j) {
+	for i, r := range m.correlationsOf(j) {
 		if i != j {
 			list = append(list, Near{i, r})
 		}

@@ -30,7 +30,7 @@ func (d *clusterer) findNearestComponents() []nearestTwo {
 		sums := make([]float64, len(d.done))
 		for j := t * run; j < min((t+1)*run, d.D); j++ {
 			clear(sums)
-			for i, r := range d.row(j) {
+			for i, r := range d.correlationsOf(j) {
 				sums[clusterOf[i]] += r * weight[i]
 			}
 			n := nearestTwo{nextCluster: -1}
@@ -48,7 +48,7 @@ func (d *clusterer) findNearestComponents() []nearestTwo {
 	return list
 }
 
-func (d *clusterer) moveToNearest(ctx context.Context) (moved bool, err error) {
+func (d *clusterer) moveColumnsToNearest(ctx context.Context) (moved bool, err error) {
 	for range clusterRounds {
 		if err := ctx.Err(); err != nil {
 			return moved, err
@@ -147,9 +147,9 @@ func (d *clusterer) mergeClusters(ctx context.Context) (merged bool, err error) 
 	return merged, nil
 }
 
-func sortedKeys(m map[int]float64) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
+func sortedKeys(byKey map[int]float64) []int {
+	keys := make([]int, 0, len(byKey))
+	for k := range byKey {
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
@@ -166,7 +166,7 @@ func (d *clusterer) sortedClusters() []Cluster {
 			if len(p.columns) == 1 {
 				n.own = 1
 			}
-			c.Members = append(c.Members, Member{Column: j, R2Own: n.own, R2Next: n.next, Next: n.nextCluster, Ratio: representativeRatio(n)})
+			c.Members = append(c.Members, Member{Column: j, R2Own: n.own, R2Next: n.next, Next: n.nextCluster, Ratio: ownToNextRatio(n)})
 		}
 		best := c.Members[0]
 		for _, m := range c.Members {
@@ -186,7 +186,7 @@ func (d *clusterer) sortedClusters() []Cluster {
 		})
 		clusters[k] = c
 	}
-	order := identityOrder(len(clusters))
+	order := integersBelow(len(clusters))
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := clusters[a], clusters[b]
 		return cmp.Or(cmp.Compare(len(y.Members), len(x.Members)), cmp.Compare(x.Representative, y.Representative))
@@ -206,7 +206,7 @@ func (d *clusterer) sortedClusters() []Cluster {
 	return sorted
 }
 
-func representativeRatio(n nearestTwo) float64 {
+func ownToNextRatio(n nearestTwo) float64 {
 	own, next := max(1-n.own, 0), 1-n.next
 	switch {
 	case next > 0:

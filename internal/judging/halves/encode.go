@@ -7,7 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/disk/words"
 )
 
-// magic is the beginning of the binary form. Its last character is the version.
+// magic is the beginning of the binary form of a Splitter. Its last character is the version.
 const magic = "ufswait1"
 
 // The binary form of a Splitter contains only its waiting rows, because the shards' statistics are stored elsewhere. It
@@ -15,7 +15,7 @@ const magic = "ufswait1"
 // number of rows and whether these have weights. If a shard has rows, their positions and weights, the number of
 // missing entries of each column, and the values by columns follow.
 
-// WriteTo writes the binary form. It implements io.WriterTo.
+// WriteTo writes the waiting rows of the Splitter in binary form. It implements io.WriterTo.
 func (s *Splitter) WriteTo(w io.Writer) (int64, error) {
 	if s.err != nil {
 		return 0, s.err
@@ -29,10 +29,10 @@ func (s *Splitter) ReadFrom(r io.Reader) (int64, error) {
 	return words.ReplaceState(s, r, (*Splitter).encodeOrDecode)
 }
 
-func (s *Splitter) encodeOrDecode(v *words.Visitor, old *Splitter) {
+func (s *Splitter) encodeOrDecode(v *words.Visitor, previous *Splitter) {
 	if v.Reads() {
-		*s = *old
-		s.shards = make([]shard, len(old.shards))
+		*s = *previous
+		s.shards = make([]shard, len(previous.shards))
 	}
 	v.Magic(magic, "rows that wait")
 	d, n := v.Length("number of columns", s.d, math.MaxInt32), v.Length("number of shards", len(s.shards), MostShards)
@@ -41,22 +41,22 @@ func (s *Splitter) encodeOrDecode(v *words.Visitor, old *Splitter) {
 	}
 	for h := range s.shards {
 		t := &s.shards[h]
-		t.adder = old.shards[h].adder
+		t.adder = previous.shards[h].adder
 		t.encodeOrDecode(v, s.d)
 	}
 }
 
-func (t *shard) encodeOrDecode(v *words.Visitor, d int) {
+func (t *shard) encodeOrDecode(v *words.Visitor, columns int) {
 	words.Count(v, "number of rows", &t.rows, stripRows-1)
 	v.Flag("whether they have weights", &t.weighted)
 	if t.rows == 0 || v.Err() != nil {
 		return
 	}
 	if v.Reads() {
-		t.data, t.position = make([]float64, stripRows*d), make([]int64, stripRows)
-		t.weight, t.missing = make([]float64, stripRows), make([]int64, d)
+		t.data, t.position = make([]float64, stripRows*columns), make([]int64, stripRows)
+		t.weight, t.missing = make([]float64, stripRows), make([]int64, columns)
 	}
-	v.Expect(2*t.rows + d + t.rows*d)
+	v.Expect(2*t.rows + columns + t.rows*columns)
 	words.Counts(v, "position", t.position[:t.rows], math.MaxInt64)
 	v.Floats(t.weight[:t.rows])
 	for _, w := range t.weight[:t.rows] {
@@ -65,7 +65,7 @@ func (t *shard) encodeOrDecode(v *words.Visitor, d int) {
 		}
 	}
 	words.Counts(v, "missing entries", t.missing, t.rows)
-	for j := range d {
+	for j := range columns {
 		v.Floats(t.data[j*stripRows:][:t.rows])
 	}
 }

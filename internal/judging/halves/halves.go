@@ -59,7 +59,7 @@ func ChooseHalves(shards, limit int, seed uint64) [][]int {
 		}
 		if !seen[pair] {
 			seen[pair] = true
-			chosen = append(chosen, listMembers(half, shards), listMembers(all&^half, shards))
+			chosen = append(chosen, listShardsInSet(half, shards), listShardsInSet(all&^half, shards))
 		}
 	}
 	return chosen[:min(limit, len(chosen))]
@@ -106,23 +106,23 @@ func (s Samples) DrawShards(count int, seed uint64) [][]int {
 		}
 		if !seen[set] {
 			seen[set] = true
-			samples = append(samples, listMembers(set, s.Shards))
+			samples = append(samples, listShardsInSet(set, s.Shards))
 		}
 	}
 	return samples
 }
 
-func countSubsets(shards, some int) int {
+func countSubsets(shards, size int) int {
 	n := 1
-	for i := 1; i <= some; i++ {
-		n = n * (shards - some + i) / i
+	for i := 1; i <= size; i++ {
+		n = n * (shards - size + i) / i
 	}
 	return n
 }
 
-func listMembers(set uint32, shards int) []int {
+func listShardsInSet(set uint32, shardCount int) []int {
 	var list []int
-	for h := range shards {
+	for h := range shardCount {
 		if set>>h&1 == 1 {
 			list = append(list, h)
 		}

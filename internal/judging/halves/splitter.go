@@ -13,8 +13,9 @@ import (
 // 8 shards. Adding the products of so few rows at a time would read and write the Gram matrix four times as often.
 const stripRows = 256
 
-// Splitter passes each row to the statistics of its shard. Dense rows wait until their shard has stripRows rows. So the
-// sums of a shard depend only on the order of its rows, and not on the division into chunks. Sparse rows do not wait.
+// Splitter divides rows at random into shards, and passes each row to the statistics of its shard. Dense rows wait
+// until their shard has stripRows rows. So the sums of a shard depend only on the order of its rows, and not on the
+// division into chunks. Sparse rows do not wait.
 type Splitter struct {
 	d, threads int
 	seed       uint64
@@ -64,7 +65,7 @@ func (s *Splitter) Add(c *stream.Chunk) error {
 	}
 	for from := 0; from < c.Rows; {
 		n := s.assignShards(c, from)
-		s.copyRows(c, from, n)
+		s.copyRowsToShards(c, from, n)
 		if s.err = s.flushShardsHolding(stripRows); s.err != nil {
 			return s.err
 		}
@@ -105,7 +106,7 @@ func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 	return n
 }
 
-func (s *Splitter) copyRows(c *stream.Chunk, from, n int) {
+func (s *Splitter) copyRowsToShards(c *stream.Chunk, from, n int) {
 	const columns = 16 // number of columns in a parallel task
 	kernel.Each(s.threads, (s.d+columns-1)/columns, func(task int) {
 		var data [MostShards][]float64
@@ -131,9 +132,9 @@ func (s *Splitter) copyRows(c *stream.Chunk, from, n int) {
 	})
 }
 
-func (s *Splitter) flushShardsHolding(rows int) error {
+func (s *Splitter) flushShardsHolding(waitingRows int) error {
 	for h := range s.shards {
-		if t := &s.shards[h]; t.rows >= rows {
+		if t := &s.shards[h]; t.rows >= waitingRows {
 			if err := t.adder.Add(t.stripChunk(s.d)); err != nil {
 				return err
 			}

@@ -31,11 +31,11 @@ func hashValue(key uint64, x float64) uint64 {
 // to show that most columns have no copy. The other rows of these columns are then not hashed.
 const firstRows = 64
 
-func (f *Facts) addHashes(c *stream.Chunk) {
+func (f *Facts) hashChunk(c *stream.Chunk) {
 	from := 0
 	if f.adds == 0 && c.Rows > firstRows {
 		f.hashRows(c, 0, firstRows)
-		f.markUniqueHashes()
+		f.markColumnsWithUniqueHash()
 		from = firstRows
 	}
 	f.hashRows(c, from, c.Rows)
@@ -54,7 +54,7 @@ func (f *Facts) hashRows(c *stream.Chunk, from, to int) {
 	}
 }
 
-func (f *Facts) markUniqueHashes() {
+func (f *Facts) markColumnsWithUniqueHash() {
 	var sorted []uint64
 	for j := range f.columns {
 		if col := &f.columns[j]; !col.isUnique {
@@ -70,12 +70,12 @@ func (f *Facts) markUniqueHashes() {
 	}
 }
 
-func (f *Facts) originalColumns(wanted []bool) []int {
+func (f *Facts) originalColumns(isWanted []bool) []int {
 	first := make(map[uint64]int)
 	original := make([]int, len(f.columns))
 	for j := range f.columns {
 		original[j] = j
-		if col := &f.columns[j]; !col.isUnique && f.rows > 0 && (wanted == nil || wanted[j]) {
+		if col := &f.columns[j]; !col.isUnique && f.rows > 0 && (isWanted == nil || isWanted[j]) {
 			if i, ok := first[col.hash]; ok {
 				original[j] = i
 			} else {
@@ -124,25 +124,25 @@ func (s *distinctSketch) addValue(x float64) {
 	s.insertHash(at, h, 1)
 }
 
-func (s *distinctSketch) insertHash(at int, h uint64, count uint32) {
+func (s *distinctSketch) insertHash(index int, h uint64, count uint32) {
 	if s.hash == nil {
 		s.hash, s.count = make([]uint64, 0, sketchSize), make([]uint32, 0, sketchSize)
 	}
 	if n := len(s.hash); n == sketchSize {
 		s.hash, s.count = s.hash[:n-1], s.count[:n-1]
 	}
-	s.hash, s.count = slices.Insert(s.hash, at, h), slices.Insert(s.count, at, count)
+	s.hash, s.count = slices.Insert(s.hash, index, h), slices.Insert(s.count, index, count)
 }
 
-func (s *distinctSketch) mergeSketch(o *distinctSketch) {
-	s.seen += o.seen
-	for i, h := range o.hash {
+func (s *distinctSketch) mergeSketch(other *distinctSketch) {
+	s.seen += other.seen
+	for i, h := range other.hash {
 		at, found := slices.BinarySearch(s.hash, h)
 		switch {
 		case found:
-			s.count[at] += o.count[i]
+			s.count[at] += other.count[i]
 		case at < sketchSize:
-			s.insertHash(at, h, o.count[i])
+			s.insertHash(at, h, other.count[i])
 		}
 	}
 }
@@ -164,17 +164,17 @@ func (s *distinctSketch) distinctShare() float64 {
 	return float64(len(s.hash)) / float64(sum)
 }
 
-func (f *Facts) addDistinct(col *column, values []float64) {
+func (f *Facts) addToSketch(col *column, values []float64) {
 	if col.distinct == nil {
 		switch classifyRepeats(values) {
 		case manyRepeat:
-			col.ruleOutID(f)
+			col.ruleOutIdentifier(f)
 			return
 		case noneObserved:
 			return
 		}
 		if f.candidates == maxSketched {
-			f.ruleOutAllIDs()
+			f.ruleOutAllIdentifiers()
 			return
 		}
 		f.candidates++
@@ -184,26 +184,26 @@ func (f *Facts) addDistinct(col *column, values []float64) {
 		switch {
 		case x != x:
 		case !isWhole(x):
-			col.ruleOutID(f)
+			col.ruleOutIdentifier(f)
 			return
 		default:
 			if col.distinct.addValue(x); col.distinct.seen%sketchSize == 0 && col.distinct.mostlyRepeats() {
-				col.ruleOutID(f)
+				col.ruleOutIdentifier(f)
 				return
 			}
 		}
 	}
 	if col.distinct.seen >= decisiveRows && col.distinct.mostlyRepeats() {
-		col.ruleOutID(f)
+		col.ruleOutIdentifier(f)
 	}
 }
 
 func (s *distinctSketch) mostlyRepeats() bool { return s.distinctShare() < 0.5 }
 
 const (
-	noneObserved = iota
-	manyRepeat   // many values repeat, or a value is not a whole number
-	fewRepeat
+	noneObserved = iota // all values are missing
+	manyRepeat          // many values repeat, or a value is not a whole number
+	fewRepeat           // nearly all values are different whole numbers
 )
 
 func classifyRepeats(values []float64) int {
@@ -233,16 +233,16 @@ func classifyRepeats(values []float64) int {
 	return fewRepeat
 }
 
-func (c *column) ruleOutID(f *Facts) {
+func (c *column) ruleOutIdentifier(f *Facts) {
 	if c.isNotID = true; c.distinct != nil {
 		c.distinct = nil
 		f.candidates--
 	}
 }
 
-func (f *Facts) ruleOutAllIDs() {
+func (f *Facts) ruleOutAllIdentifiers() {
 	f.tooManyIDs = true
 	for j := range f.columns {
-		f.columns[j].ruleOutID(f)
+		f.columns[j].ruleOutIdentifier(f)
 	}
 }

@@ -23,7 +23,7 @@ const magic = "ufsfact1"
 
 const (
 	maxColumns = 1 << 31
-	withEnds   = 4 * (int(allUnits) + 1)
+	withEnds   = 4 * (int(allUnits) + 1) // flag of a column that is followed by its ends
 )
 
 // WriteTo writes the binary form of f. It implements io.WriterTo.
@@ -32,7 +32,7 @@ const (
 // the run. So that the bytes do not depend on these, WriteTo first finds all columns without a copy, and writes the
 // hash 0 for them.
 func (f *Facts) WriteTo(w io.Writer) (int64, error) {
-	f.markUniqueHashes()
+	f.markColumnsWithUniqueHash()
 	return words.WriteState(w, func(v *words.Visitor) { f.encodeOrDecode(v, f) })
 }
 
@@ -42,35 +42,35 @@ func (f *Facts) ReadFrom(r io.Reader) (int64, error) {
 	return words.ReplaceState(f, r, (*Facts).encodeOrDecode)
 }
 
-func (f *Facts) encodeOrDecode(v *words.Visitor, old *Facts) {
+func (f *Facts) encodeOrDecode(v *words.Visitor, previous *Facts) {
 	v.Magic(magic, "facts about columns")
 	d, labelled := v.Length("number of columns", len(f.columns), maxColumns), f.label != nil
-	if d != len(old.columns) {
-		v.Fail("%d columns, want %d", d, len(old.columns))
+	if d != len(previous.columns) {
+		v.Fail("%d columns, want %d", d, len(previous.columns))
 	}
 	words.Count(v, "rows", &f.rows, words.MostRows)
 	v.Flag("a flag", &f.tooManyIDs)
 	v.Flag("a flag", &labelled)
 	v.Expect(3 * d)
-	words.VisitElements(v, &f.columns, d, func(j int, c *column) { f.visitColumn(v, c, j, d) })
+	words.VisitElements(v, &f.columns, d, func(j int, c *column) { f.encodeOrDecodeColumn(v, c, j, d) })
 	if v.Err() != nil || !labelled {
 		return
 	}
 	if v.Reads() {
 		f.label = newLabel(d, 0)
-		if old.label != nil {
-			f.label.threads = old.label.threads
+		if previous.label != nil {
+			f.label.threads = previous.label.threads
 		}
 	}
 	f.label.encodeOrDecode(v)
 }
 
-func (f *Facts) visitColumn(v *words.Visitor, c *column, j, d int) {
-	hash, flags := c.hash, flagsOf(c.isUnique, c.isNotID)+4*int(c.units)
+func (f *Facts) encodeOrDecodeColumn(v *words.Visitor, c *column, index, columnCount int) {
+	hash, flags := c.hash, packFlags(c.isUnique, c.isNotID)+4*int(c.units)
 	if c.isUnique { // its hash covers only the rows before it was found to be unique
 		hash = 0
 	}
-	if j < len(f.ends) && f.ends[j].seen > 0 {
+	if index < len(f.ends) && f.ends[index].seen > 0 {
 		flags += withEnds
 	}
 	v.Word(&hash)
@@ -96,31 +96,31 @@ func (f *Facts) visitColumn(v *words.Visitor, c *column, j, d int) {
 	if flags < withEnds || v.Err() != nil {
 		return
 	}
-	if j >= maxEndColumns {
+	if index >= maxEndColumns {
 		v.Fail("unexpected ends")
 		return
 	}
 	if f.ends == nil {
-		f.ends = make([]columnEnds, min(d, maxEndColumns))
+		f.ends = make([]columnEnds, min(columnCount, maxEndColumns))
 	}
-	f.ends[j].encodeOrDecode(v)
+	f.ends[index].encodeOrDecode(v)
 }
 
-func flagsOf(one, two bool) (flags int) {
-	if one {
+func packFlags(firstBit, secondBit bool) (flags int) {
+	if firstBit {
 		flags = 1
 	}
-	if two {
+	if secondBit {
 		flags += 2
 	}
 	return flags
 }
 
-func (s *distinctSketch) encodeOrDecode(v *words.Visitor, n int) {
-	v.Expect(1 + 2*n)
+func (s *distinctSketch) encodeOrDecode(v *words.Visitor, hashCount int) {
+	v.Expect(1 + 2*hashCount)
 	words.Count(v, "values", &s.seen, math.MaxInt64)
-	if v.Reads() && n > 0 {
-		s.hash, s.count = make([]uint64, n, sketchSize), make([]uint32, n, sketchSize)
+	if v.Reads() && hashCount > 0 {
+		s.hash, s.count = make([]uint64, hashCount, sketchSize), make([]uint32, hashCount, sketchSize)
 	}
 	for i := range s.hash {
 		if v.Word(&s.hash[i]); i > 0 && s.hash[i] <= s.hash[i-1] {
@@ -131,7 +131,7 @@ func (s *distinctSketch) encodeOrDecode(v *words.Visitor, n int) {
 }
 
 func (l *label) encodeOrDecode(v *words.Visitor) {
-	d, flags := len(l.pairs), flagsOf(l.tooManyClasses, l.codes)
+	d, flags := len(l.pairs), packFlags(l.tooManyClasses, l.codes)
 	words.Count(v, "flags", &flags, 3)
 	n := v.Length("classes", len(l.values), maxClasses)
 	if flags&1 == 1 && n > 0 || n*d > maxCells {

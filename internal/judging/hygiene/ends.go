@@ -16,8 +16,8 @@ import (
 // pass.
 
 const (
-	// The first firstEndRows rows are used. Of the other rows, a hash selects one of 256 runs of endRunRows consecutive
-	// rows. Sampling single rows, each in its own cache line, was as slow as using all rows.
+	// Sentinels are searched in the first firstEndRows rows. Of the other rows, a hash selects one of 256 runs of
+	// endRunRows consecutive rows. Sampling single rows, each in its own cache line, was as slow as using all rows.
 	firstEndRows = 1 << 14
 	endRunRows   = 128
 	// maxEndColumns is the largest number of columns that are examined. Each of these needs endsBytes bytes of memory.
@@ -32,6 +32,7 @@ const (
 	minInner = 4
 )
 
+// columnEnds holds the extreme values of a column, of which sampled values were seen.
 type columnEnds struct {
 	seen      int64
 	low, high extremeValue // high holds negated values
@@ -77,7 +78,7 @@ func (e *columnEnds) addValue(x float64) {
 	}
 }
 
-func (f *Facts) addToEnds(c *stream.Chunk) {
+func (f *Facts) addChunkToEnds(c *stream.Chunk) {
 	if f.ends == nil {
 		f.ends = make([]columnEnds, min(len(f.columns), maxEndColumns))
 	}
@@ -124,7 +125,7 @@ func (f *Facts) FindSentinels(wanted []bool) (list []Sentinel) {
 			continue
 		}
 		e := &f.ends[j]
-		low, high := e.findSentinels()
+		low, high := e.areSentinels()
 		if low {
 			list = append(list, Sentinel{j, e.low.value, float64(e.low.valueTimes) / float64(e.seen)})
 		}
@@ -135,7 +136,7 @@ func (f *Facts) FindSentinels(wanted []bool) (list []Sentinel) {
 	return list
 }
 
-func (e *columnEnds) findSentinels() (low, high bool) {
+func (e *columnEnds) areSentinels() (low, high bool) {
 	if e.low.nextTimes == 0 || e.seen-e.low.valueTimes-e.high.valueTimes < minInner {
 		return false, false
 	}
@@ -219,7 +220,7 @@ func (c unitSet) unitName() string {
 	return ""
 }
 
-func possibleUnits(values []float64, possible unitSet) unitSet {
+func possibleUnits(values []float64, candidates unitSet) unitSet {
 	for _, x := range values {
 		if x != x {
 			continue
@@ -228,18 +229,18 @@ func possibleUnits(values []float64, possible unitSet) unitSet {
 			return noUnits
 		}
 		for i, u := range timeUnits {
-			if possible&(1<<i) != 0 && !(x >= u.from && x < u.to) {
-				possible &^= 1 << i
+			if candidates&(1<<i) != 0 && !(x >= u.from && x < u.to) {
+				candidates &^= 1 << i
 			}
 		}
-		if possible&(1<<4) != 0 {
+		if candidates&(1<<4) != 0 {
 			if day, month := int(x)%100, int(x)/100%100; day < 1 || day > 31 || month < 1 || month > 12 {
-				possible &^= 1 << 4
+				candidates &^= 1 << 4
 			}
 		}
-		if possible == noUnits {
+		if candidates == noUnits {
 			break
 		}
 	}
-	return possible
+	return candidates
 }

@@ -30,10 +30,10 @@ type Facts struct {
 }
 
 type column struct {
-	hash     uint64 // sum over the rows of a hash of position and value
-	isUnique bool   // proved to differ from every other column
-	isNotID  bool   // proved not to be an identifier
-	units    unitSet
+	hash     uint64          // sum over the rows of a hash of position and value
+	isUnique bool            // proved to differ from every other column
+	isNotID  bool            // proved not to be an identifier
+	units    unitSet         // units of time in which all values may be times
 	distinct *distinctSketch // sketch of its distinct values, as long as it may be an identifier
 }
 
@@ -78,15 +78,15 @@ func (f *Facts) Add(c *stream.Chunk) error {
 	if c.Sparse != nil {
 		f.addSparse(c)
 	} else {
-		f.addHashes(c)
-		f.addValues(c)
-		f.addToEnds(c)
+		f.hashChunk(c)
+		f.addDenseChunk(c)
+		f.addChunkToEnds(c)
 		if f.label != nil {
 			f.label.addChunk(c)
 		}
 	}
 	if f.adds++; f.adds&(f.adds-1) == 0 {
-		f.markUniqueHashes()
+		f.markColumnsWithUniqueHash()
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (f *Facts) Add(c *stream.Chunk) error {
 // addSparse adds sparse rows. Sparse rows are examined only for copies, not for identifiers, times or leaks.
 func (f *Facts) addSparse(c *stream.Chunk) {
 	for j := range f.columns {
-		f.columns[j].ruleOutID(f)
+		f.columns[j].ruleOutIdentifier(f)
 		f.columns[j].units = noUnits
 	}
 	f.label = nil
@@ -107,14 +107,14 @@ func (f *Facts) addSparse(c *stream.Chunk) {
 	}
 }
 
-func (f *Facts) addValues(c *stream.Chunk) {
+func (f *Facts) addDenseChunk(c *stream.Chunk) {
 	for j := range f.columns {
 		col := &f.columns[j]
 		if col.units != noUnits {
 			col.units = col.units.intersectUnits(possibleUnits(c.Col(j), col.units))
 		}
 		if !col.isNotID && !f.tooManyIDs {
-			f.addDistinct(col, c.Col(j))
+			f.addToSketch(col, c.Col(j))
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (f *Facts) Merge(o *Facts) error {
 		a.units = a.units.intersectUnits(b.units)
 		switch {
 		case b.isNotID || a.isNotID || f.tooManyIDs:
-			a.ruleOutID(f)
+			a.ruleOutIdentifier(f)
 		case b.distinct == nil: // the column has no observed value in the rows of o
 		case a.distinct == nil:
 			f.candidates++
@@ -146,7 +146,7 @@ func (f *Facts) Merge(o *Facts) error {
 		}
 	}
 	if f.candidates > maxSketched {
-		f.ruleOutAllIDs()
+		f.ruleOutAllIdentifiers()
 	}
 	switch {
 	case f.label == nil && o.label == nil:

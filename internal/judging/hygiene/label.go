@@ -61,7 +61,7 @@ type classSums struct {
 // subtracted from x and y, which reduces rounding errors.
 type labelSums struct {
 	n                                     int64
-	px, py, weight, sx, sy, sxx, syy, sxy float64
+	px, py, weight, sx, sy, sxx, syy, sxy float64 // sx is Σw·(x − px), sxy is Σw·(x − px)(y − py)
 }
 
 func newLabel(d, threads int) *label { return &label{threads: threads, pairs: make([]labelSums, d)} }
@@ -76,14 +76,14 @@ func (l *label) clone() *label {
 	return &o
 }
 
-func (l *label) selectColumns(index []int) *label {
+func (l *label) selectColumns(columns []int) *label {
 	o := &label{threads: l.threads, codes: l.codes, values: slices.Clone(l.values), tooManyClasses: l.tooManyClasses}
-	for _, j := range index {
+	for _, j := range columns {
 		o.pairs = append(o.pairs, l.pairs[j])
 	}
 	for _, cells := range l.classes {
 		var some []classSums
-		for _, j := range index {
+		for _, j := range columns {
 			some = append(some, cells[j])
 		}
 		o.classes = append(o.classes, some)
@@ -91,11 +91,11 @@ func (l *label) selectColumns(index []int) *label {
 	return o
 }
 
-func (l *label) classNumber(y float64) int {
+func (l *label) classNumber(labelValue float64) int {
 	if l.tooManyClasses {
 		return -1
 	}
-	if at := slices.Index(l.values, y); at >= 0 {
+	if at := slices.Index(l.values, labelValue); at >= 0 {
 		return at
 	}
 	d := len(l.pairs)
@@ -103,7 +103,7 @@ func (l *label) classNumber(y float64) int {
 		l.tooManyClasses, l.values, l.classes = true, nil, nil
 		return -1
 	}
-	l.values, l.classes = append(l.values, y), append(l.classes, make([]classSums, d))
+	l.values, l.classes = append(l.values, labelValue), append(l.classes, make([]classSums, d))
 	return len(l.values) - 1
 }
 
@@ -285,10 +285,10 @@ func formatPercent(share float64) string {
 	return strconv.FormatFloat(100*min(share, 1), 'f', 1, 64) + " %"
 }
 
-func haveDisjointRanges(cells []classSums) bool {
-	slices.SortFunc(cells, func(a, b classSums) int { return cmp.Compare(a.lo, b.lo) })
-	for k := 1; k < len(cells); k++ {
-		if cells[k].lo <= cells[k-1].hi {
+func haveDisjointRanges(classes []classSums) bool {
+	slices.SortFunc(classes, func(a, b classSums) int { return cmp.Compare(a.lo, b.lo) })
+	for k := 1; k < len(classes); k++ {
+		if classes[k].lo <= classes[k-1].hi {
 			return false
 		}
 	}

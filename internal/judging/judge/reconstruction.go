@@ -15,11 +15,11 @@ const (
 	stripColumns = 64
 )
 
-// ReconstructionError returns ‖X − P_S X‖²/‖X‖², which is F(S)/F(∅) of the greedy paper, for S being the first 1, 2, …
-// chosen columns. P_S is the projection on S. The result is the share of X, n×d column-major, that remains when all
-// columns are reconstructed from S. It equals the error that package greedy computes for a selection from the same
-// rows. A chosen column that earlier columns explain (a duplicate, zeros) does not change it. A matrix of zeros has
-// error 0. If sums of squares exceed float64, the error is NaN.
+// ReconstructionError returns ‖X − P_S X‖²/‖X‖², the objective of package greedy as a share of its value without
+// columns, for S being the first 1, 2, … chosen columns. P_S is the projection on S. The result is the share of X, n×d
+// column-major, that remains when all columns are reconstructed from S. It equals the error that package greedy
+// computes for a selection from the same rows. A chosen column that earlier columns explain (a duplicate, zeros) does
+// not change it. A matrix of zeros has error 0. If sums of squares exceed float64, the error is NaN.
 //
 // The rows V_r of V = QᵀX, with an orthonormal basis Q of S, are computed by elimination from the k×d product X_SᵀX:
 // V_r = (x_rᵀX − Σ_{s<r} V_s[r]·V_s)/√pivot. V_s[r] is the entry of V_s for chosen column r, and pivot the entry of the
@@ -34,7 +34,7 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 	})
 	whole := append([]float64(nil), residuals...)
 	total := sumValues(residuals)
-	v := multiplySelectedColumns(team, x, chosen)
+	v := multiplyChosenByAllColumns(team, x, chosen)
 	curve := make([]float64, k)
 	for from := 0; from < k; from += stripColumns {
 		to := min(from+stripColumns, k)
@@ -74,7 +74,7 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 	return curve
 }
 
-func multiplySelectedColumns(team *kernel.Team, x kernel.Matrix[float64], chosen []int) kernel.Matrix[float64] {
+func multiplyChosenByAllColumns(team *kernel.Team, x kernel.Matrix[float64], chosen []int) kernel.Matrix[float64] {
 	k := len(chosen)
 	selected := make([]float64, x.Rows*k)
 	for r, j := range chosen {

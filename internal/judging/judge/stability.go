@@ -73,7 +73,7 @@ func MeasureStability(sets [][]int, d int) Stability {
 	return s
 }
 
-const normal95 = 1.959963984540054
+const normal95 = 1.959963984540054 // 95 % of standard normal numbers have at most this magnitude
 
 // nogueiraVariance estimates the variance v of Nogueira's measure Φ, computed from m selections of d features, from the
 // contributions Φ_i of the selections. With z_if being 1 if selection i contains feature f, p_f the mean of z_if, k_i

@@ -73,7 +73,7 @@ func WelchTest(a, b []float64) Test {
 	return t
 }
 
-// significance is the level of the tests in Table 2 of the greedy paper.
+// significance is the level of the t-tests, as in Table 2 of the paper of package greedy.
 const significance = 0.05
 
 // MarkBest compares the runs of several selections. p[i] is the P of Welch's test of selection i against the selection

@@ -61,7 +61,7 @@ func RunSeed(seed uint64, run int) uint64 {
 	return splitmix.Hash(seed, uint64(run))
 }
 
-// Grades holds a summary over several runs for each kind of score.
+// Grades holds a summary over several runs for each kind of score of a clustering, see cluster.Scores.
 type Grades struct{ ACC, NMISqrt, NMIMax, Purity, ARI Summary }
 
 // SummarizeScores returns the mean and standard deviation of every kind of score over the runs.

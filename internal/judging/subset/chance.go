@@ -109,21 +109,21 @@ func CompareRandom(ctx context.Context, c Choice) (*Chance, error) {
 	return c.compareRandom(ctx, k)
 }
 
-func (c *Choice) compareRandom(ctx context.Context, k int) (*Chance, error) {
-	out := &Chance{K: k, Value: ExplainedShare(c.Matrix, c.Chosen[:k], c.Threads), Least: 1}
+func (c *Choice) compareRandom(ctx context.Context, count int) (*Chance, error) {
+	out := &Chance{K: count, Value: ExplainedShare(c.Matrix, c.Chosen[:count], c.Threads), Least: 1}
 	if c.D < minColumns || out.Value >= saturatedShare {
 		return nil, ctx.Err()
 	}
-	work := float64(k) * float64(k) * float64(c.D)
+	work := float64(count) * float64(count) * float64(c.D)
 	out.Draws = max(3, int(min(minDraws, maxWork/work)), int(min(maxDraws, cheapWork/work)))
-	all := countSubsets(c.D, k)
+	all := countSubsets(c.D, count)
 	if all <= maxSubsets && float64(all)*work <= maxWork {
 		out.Draws = all
 	}
 	shares := make([]float64, out.Draws)
-	next := func(draw int) []int { return c.randomColumns(uint64(draw), k) }
+	next := func(draw int) []int { return c.randomColumns(uint64(draw), count) }
 	if out.Draws == all {
-		subsets := combin.NewCombinationGenerator(c.D, k)
+		subsets := combin.NewCombinationGenerator(c.D, count)
 		next = func(int) []int {
 			subsets.Next()
 			return subsets.Combination(nil)
@@ -145,9 +145,9 @@ func (c *Choice) compareRandom(ctx context.Context, k int) (*Chance, error) {
 	return out, nil
 }
 
-// countSubsets returns the number of subsets of k of d columns, or [maxSubsets] + 1 if there are more.
-func countSubsets(d, k int) int {
-	return int(min(math.Round(combin.GeneralizedBinomial(float64(d), float64(k))), maxSubsets+1))
+// countSubsets returns the number of subsets of k of the columns, or [maxSubsets] + 1 if there are more.
+func countSubsets(columns, k int) int {
+	return int(min(math.Round(combin.GeneralizedBinomial(float64(columns), float64(k))), maxSubsets+1))
 }
 
 // CompareBytes returns the memory that [Compare] needs in addition to G, for k chosen columns of d.
@@ -166,10 +166,10 @@ func (c *Choice) columnKey(i int) uint64 {
 	return c.Keys[i]
 }
 
-func (c *Choice) randomColumns(r uint64, k int) []int {
+func (c *Choice) randomColumns(drawNumber uint64, k int) []int {
 	order, hash := make([]int, c.D), make([]uint64, c.D)
 	for i := range order {
-		order[i], hash[i] = i, splitmix.Hash(c.Seed^splitmix.Mix(r), c.columnKey(i))
+		order[i], hash[i] = i, splitmix.Hash(c.Seed^splitmix.Mix(drawNumber), c.columnKey(i))
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(hash[a], hash[b]) })
 	return order[:k]
@@ -208,11 +208,10 @@ const (
 	// maxPairedColumns is the largest number of columns whose correlations hasCorrelations computes if G is given by a
 	// factor. In this case every entry of G costs an inner product of two columns of the factor.
 	maxPairedColumns = 512
-	// maxSpreadFactor is the largest spread of squared correlations that is used, in multiples of their spread
-	// between unrelated normal columns. Among 100 unrelated columns the multiple was up to 3 for flags set in 1 to 10
-	// of 100 rows, 2 to 6 for log-normal values (σ = 1.5), and 1 to 5 for Student's t with 3 degrees of freedom.
-	// Related pairs cause a larger spread. Without the limit they would raise the threshold so far that they are no
-	// longer significant.
+	// maxSpreadFactor is the largest spread of squared correlations that is used, in multiples of their spread between
+	// unrelated normal columns. Among 100 unrelated columns the multiple was up to 3 for flags set in 1 to 10 of 100 rows,
+	// 2 to 6 for log-normal values (σ = 1.5), and 1 to 5 for Student's t with 3 degrees of freedom. Related pairs cause a
+	// larger spread. Without the limit they would raise the threshold so far that they are no longer significant.
 	maxSpreadFactor = 6
 )
 
@@ -245,7 +244,8 @@ func (c *Choice) hasCorrelations(squares []float64) bool {
 }
 
 // permutedMaximum returns a bound of the share of ‖X‖² that greedy's choice explains in a permuted copy. A copy exceeds
-// the bound by chance in 1 of 20 cases. squares, keys and offset are as in comparePermuted.
+// the bound by chance in 1 of 20 cases. squares are the columns' centred sums of squares, keys identify the columns,
+// and offset is the part of ‖X‖² that the means explain.
 func (c *Choice) permutedMaximum(ctx context.Context, out *Chance, squares []float64, keys []uint64, offset float64) (float64, error) {
 	dims := int(c.Rows - 1)
 	if c.D > maxColumnsDrawn {

@@ -37,18 +37,21 @@ type Curve struct {
 	threads         int
 }
 
-// NewCurve begins a curve of at most limit columns. It does not change the Gram matrix g. It needs the memory given by
+// NewCurve returns a Curve, the variance explained by columns taken one after the other, before the first of at most
+// maxColumns columns is taken. It does not change the Gram matrix g of the columns. It needs the memory given by
 // [CurveBytes].
-func NewCurve(g *gram.Matrix, limit, threads int) *Curve { return newCurve(g, limit, threads, nil, 0) }
+func NewCurve(g *gram.Matrix, maxColumns, threads int) *Curve {
+	return newCurve(g, maxColumns, threads, nil, 0)
+}
 
-// newCurve begins the curve of the centred columns, whose Gram matrix is G − weight·mean·meanᵀ. If only rounding
-// errors are left of a column after centring, the column is considered constant.
-func newCurve(g *gram.Matrix, limit, threads int, mean []float64, weight float64) *Curve {
+// newCurve does the same as NewCurve for columns that are not centred: it subtracts weight·mean·meanᵀ from their Gram
+// matrix G. If only rounding errors are left of a column after centring, the column is considered constant.
+func newCurve(g *gram.Matrix, maxColumns, threads int, mean []float64, weight float64) *Curve {
 	d := g.D
-	if g.Check() != nil || limit < 0 || limit > d {
-		panic(fmt.Sprintf("subset: a curve of %d of %d columns: %v", limit, d, g.Check()))
+	if g.Check() != nil || maxColumns < 0 || maxColumns > d {
+		panic(fmt.Sprintf("subset: a curve of %d of %d columns: %v", maxColumns, d, g.Check()))
 	}
-	c := &Curve{gram: g, d: d, capacity: limit, threads: threads, factor: make([]float64, d*limit), residualSquares: make([]float64, d), isTaken: make([]bool, d), mean: mean, weight: weight}
+	c := &Curve{gram: g, d: d, capacity: maxColumns, threads: threads, factor: make([]float64, d*maxColumns), residualSquares: make([]float64, d), isTaken: make([]bool, d), mean: mean, weight: weight}
 	if g.IsFactor() {
 		c.columnBuffer = make([]float64, d)
 	}
@@ -70,8 +73,8 @@ func CurveBytes(d, k int) int64 { return 8 * (int64(d)*int64(k) + 4*int64(d) + 2
 // taskColumns is the number of columns in a parallel task. It is fixed, so that sums do not depend on threads.
 const taskColumns = 256
 
-// TakeColumn adds column p to the curve. This is a step of Cholesky's factorization with p as pivot, and costs 2·d·k
-// flops for the k-th column:
+// TakeColumn adds column p to the columns whose explained variance the curve holds. This is a step of Cholesky's
+// factorization with p as pivot, and costs 2·d·k flops for the k-th column:
 //
 //	ℓᵢ = (Gᵢₚ − Σ_t Lᵢₜ Lₚₜ) / √gₚ,  g ← g − ℓ∘ℓ
 //

@@ -65,10 +65,10 @@ type depletedModel struct {
 	cosMean, cosVariance float64 // mean and variance of the squared cosine of two columns
 }
 
-func (n *nullModel) modelWithoutLongest(t int) *depletedModel {
-	dims := max(n.dims-float64(t), 1)
-	u := &depletedModel{groups: n.groups, leftShare: max(1-float64(t)/n.dims, 0), cosMean: 1 / dims, cosVariance: 2 * (dims - 1) / (dims * dims * (dims + 2))}
-	for _, g := range n.squares[min(t, len(n.squares)):] {
+func (n *nullModel) modelWithoutLongest(takenColumns int) *depletedModel {
+	dims := max(n.dims-float64(takenColumns), 1)
+	u := &depletedModel{groups: n.groups, leftShare: max(1-float64(takenColumns)/n.dims, 0), cosMean: 1 / dims, cosVariance: 2 * (dims - 1) / (dims * dims * (dims + 2))}
+	for _, g := range n.squares[min(takenColumns, len(n.squares)):] {
 		g *= u.leftShare
 		u.sum += g
 		u.sumOfSquares += g * g
@@ -159,7 +159,7 @@ func (n *nullModel) noiseGain(t int) float64 {
 	return u.levelWithCount(rate, 0, n.squares[0]*u.leftShare+u.sum)
 }
 
-// levelWithCount searches the x between lo and hi for which [depletedModel.expectedAbove] returns count.
+// levelWithCount searches the x between lo and hi above which the gains of `count` columns are on average.
 func (u *depletedModel) levelWithCount(count, lo, hi float64) float64 {
 	for hi-lo > 1e-4*hi {
 		if middle := (lo + hi) / 2; u.expectedAbove(middle) > count {

@@ -22,7 +22,7 @@ type Gram struct {
 	Threads int
 }
 
-func (g *Gram) centredDims() int { return int(max(g.Rows-1, 1)) }
+func (g *Gram) centredDimensions() int { return int(max(g.Rows-1, 1)) }
 
 const (
 	// significance is the probability that parallel analysis accepts a column although all columns are unrelated.
@@ -66,7 +66,7 @@ type sizeSearch struct {
 func RecommendSize(ctx context.Context, g *Gram) (*stream.Size, error) {
 	s := &sizeSearch{gram: g, maxSize: MaxFeatures(g.D), abstaining: make(map[string]bool)}
 	// Once the chosen columns span all dimensions, there is no residual by which a size could be judged.
-	s.maxSize = min(s.maxSize, g.centredDims())
+	s.maxSize = min(s.maxSize, g.centredDimensions())
 	order, err := greedy.Select(ctx, g.Matrix, greedy.Options{K: s.maxSize, Threads: g.Threads})
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *sizeSearch) addRule(r stream.SizeRule) { s.Rules = append(s.Rules, r) }
 
 // halfDims returns the largest number of features that the eigenvalue gap and the information criterion examine. As the
 // number approaches the rank of the data, the residual becomes 0, and the likelihood grows without bound.
-func (s *sizeSearch) halfDims() int { return min(s.maxSize, s.gram.centredDims()/2) }
+func (s *sizeSearch) halfDims() int { return min(s.maxSize, s.gram.centredDimensions()/2) }
 
 // walkCurve takes greedy's features one after the other and tests each of them by parallel analysis. It returns the
 // result of the information criterion.
@@ -97,7 +97,7 @@ func (s *sizeSearch) walkCurve(order []int) stream.SizeRule {
 	d, rows := s.gram.D, float64(s.gram.Rows)
 	c := NewCurve(s.gram.Matrix, len(order), s.gram.Threads)
 	s.curve, s.order = c, order
-	lengths := newNullModel(c.squares, float64(s.gram.centredDims()))
+	lengths := newNullModel(c.squares, float64(s.gram.centredDimensions()))
 	s.null = lengths
 	pivots, best, bestAt, rose := 0.0, informationCriterion(rows, d, 0, 0, c.sumLogResiduals(rows)), 0, false
 	none := best
@@ -154,7 +154,7 @@ func (s *sizeSearch) addGapRule() error {
 			return fmt.Errorf("eigenvalues of the Gram matrix: %w", err)
 		}
 		var ratio float64
-		chance := noiseEdge(s.curve.squares, float64(s.gram.centredDims()))
+		chance := noiseEdge(s.curve.squares, float64(s.gram.centredDimensions()))
 		if rule.K, ratio = largestGap(values, chance); rule.K == 0 {
 			rule.Why = fmt.Sprintf("the largest eigenvalue, %.3g of the total, is no larger than by chance, %.3g", values[0]/s.curve.Total, chance/s.curve.Total)
 		} else {
@@ -249,7 +249,7 @@ const (
 // counted only if they are few compared with all columns, not more than k, and vary at least as much as half of the
 // columns.
 func (s *sizeSearch) countLone(k int) int {
-	first, dims := NewCurve(s.gram.Matrix, k, s.gram.Threads), float64(s.gram.centredDims())
+	first, dims := NewCurve(s.gram.Matrix, k, s.gram.Threads), float64(s.gram.centredDimensions())
 	for _, p := range s.order[:k] {
 		first.TakeColumn(p)
 	}

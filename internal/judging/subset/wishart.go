@@ -91,8 +91,8 @@ func restoreOrder(sorted []float64, position []int) {
 	}
 }
 
-func permutedGramBytes(d int) int64 {
-	return 8*(2*int64(d)*int64(d)+8*int64(d)) + kernel.TeamBytes(d, d)
+func permutedGramBytes(columns int) int64 {
+	return 8*(2*int64(columns)*int64(columns)+8*int64(columns)) + kernel.TeamBytes(columns, columns)
 }
 
 // drawChiSquared draws a number from the χ² distribution with at least 1 degree of freedom (Marsaglia and Tsang, A

@@ -52,7 +52,7 @@ func (l *surveyRun) surveyCounts(ctx context.Context) error {
 	return nil
 }
 
-func (l *surveyRun) makeSparsePoints(factor []float64) *stream.CSR {
+func (l *surveyRun) makeSparsePoints(columnFactors []float64) *stream.CSR {
 	out, largest := &stream.CSR{RowPtr: make([]int, 1, l.m+1)}, 0.0
 	for j := range l.table.Columns {
 		largest = max(largest, math.Abs(l.table.Columns[j].Min), math.Abs(l.table.Columns[j].Max))
@@ -60,7 +60,7 @@ func (l *surveyRun) makeSparsePoints(factor []float64) *stream.CSR {
 	for i := range l.m {
 		from, length := len(out.Value), 0.0
 		l.eachEntry(i*l.table.Rows/l.m, func(j int, v float64) {
-			if v *= factor[j]; v != 0 {
+			if v *= columnFactors[j]; v != 0 {
 				out.Index, out.Value = append(out.Index, int32(j)), append(out.Value, v)
 				length = math.Hypot(length, v)
 			}
@@ -76,28 +76,28 @@ func (l *surveyRun) makeSparsePoints(factor []float64) *stream.CSR {
 	return out
 }
 
-func (l *surveyRun) eachEntry(i int, visit func(j int, v float64)) {
+func (l *surveyRun) eachEntry(row int, visit func(j int, v float64)) {
 	if t := l.table.Thin; t != nil {
-		for e := t.RowPtr[i]; e < t.RowPtr[i+1]; e++ {
+		for e := t.RowPtr[row]; e < t.RowPtr[row+1]; e++ {
 			visit(int(t.Index[e]), t.Value[e])
 		}
 		return
 	}
-	for j, v := range l.table.Values[i*l.table.Cols:][:l.table.Cols] {
+	for j, v := range l.table.Values[row*l.table.Cols:][:l.table.Cols] {
 		if v != 0 {
 			visit(j, v)
 		}
 	}
 }
 
-func sumCentredSquares(p *stream.CSR, m, d int) []float64 {
-	squares, sums := make([]float64, d), make([]float64, d)
-	for e, j := range p.Index {
-		sums[j] += p.Value[e]
-		squares[j] += p.Value[e] * p.Value[e]
+func sumCentredSquares(points *stream.CSR, rows, columns int) []float64 {
+	squares, sums := make([]float64, columns), make([]float64, columns)
+	for e, j := range points.Index {
+		sums[j] += points.Value[e]
+		squares[j] += points.Value[e] * points.Value[e]
 	}
 	for j, s := range sums {
-		squares[j] = max(squares[j]-s*s/float64(m), 0)
+		squares[j] = max(squares[j]-s*s/float64(rows), 0)
 	}
 	return squares
 }

@@ -126,11 +126,11 @@ func (l *surveyRun) diffuseGraph(ctx context.Context, x []float64, d int) (*spec
 	return k, shares, nil
 }
 
-func (l *surveyRun) adoptGraph(k *spectral.Diffusion, columns []int, shares []float64) {
+func (l *surveyRun) adoptGraph(diffusion *spectral.Diffusion, columns []int, shares []float64) {
 	for i, j := range columns {
 		l.Shares[j] = shares[i]
 	}
-	l.Norm, l.Warnings = k.Norm, k.Warnings
+	l.Norm, l.Warnings = diffusion.Norm, diffusion.Warnings
 }
 
 // weighColumns multiplies column i by √((wᵢ + chanceShare)/(w + chanceShare)), w being the largest wᵢ = (bᵢ − cᵢ)/(1 −

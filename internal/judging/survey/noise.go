@@ -56,7 +56,7 @@ func computeColumnPowers(team *kernel.Team, x []float64, m, d int) (sums []float
 		for j := range d {
 			sums[j] = kernel.Dot(r.Data[j*d:][:d], r.Data[j*d:][:d])
 		}
-		squares, cubes = computePowerTraces(team, r)
+		squares, cubes = tracesOfSquareAndCube(team, r)
 		return sums, squares, cubes
 	}
 	k := kernel.RowMajor(make([]float64, m*m), m, m, m)
@@ -73,17 +73,17 @@ func computeColumnPowers(team *kernel.Team, x []float64, m, d int) (sums []float
 			}
 		}
 	}
-	squares, cubes = computePowerTraces(team, k)
+	squares, cubes = tracesOfSquareAndCube(team, k)
 	return sums, squares, cubes
 }
 
 // panelColumns is the number of columns of a product with XXᵀ that computeColumnPowers keeps in memory at a time.
 const panelColumns = 1024
 
-func computePowerTraces(team *kernel.Team, a kernel.Matrix[float64]) (squares, cubes float64) {
-	square := make([]float64, len(a.Data))
-	kernel.Gemm(team, 1, a, a, kernel.RowMajor(square, a.Rows, a.Rows, a.Rows))
-	return kernel.Dot(a.Data, a.Data), kernel.Dot(a.Data, square)
+func tracesOfSquareAndCube(team *kernel.Team, matrix kernel.Matrix[float64]) (squares, cubes float64) {
+	square := make([]float64, len(matrix.Data))
+	kernel.Gemm(team, 1, matrix, matrix, kernel.RowMajor(square, matrix.Rows, matrix.Rows, matrix.Rows))
+	return kernel.Dot(matrix.Data, matrix.Data), kernel.Dot(matrix.Data, square)
 }
 
 // chanceDistribution is the distribution of uᵀMu for a uniform direction u in p dimensions. With t₁ = tr(M) and A = M
@@ -159,9 +159,9 @@ const constantShare = 1e-24
 // blockColumns is the number of columns in a parallel task.
 const blockColumns = 256
 
-func eachColumnBlock(team *kernel.Team, d int, visit func(from, to int)) {
-	kernel.Each(team.Threads(), (d+blockColumns-1)/blockColumns, func(b int) {
-		visit(b*blockColumns, min((b+1)*blockColumns, d))
+func eachColumnBlock(team *kernel.Team, columns int, visit func(from, to int)) {
+	kernel.Each(team.Threads(), (columns+blockColumns-1)/blockColumns, func(b int) {
+		visit(b*blockColumns, min((b+1)*blockColumns, columns))
 	})
 }
 
@@ -194,7 +194,7 @@ func (l *surveyRun) judgeDependence(deviations []float64, sum float64) {
 // holds the mean shares.
 func (s *Survey) judgeClusters(value, chance float64, b, c []float64) {
 	s.Clusters = Test{Value: value, Chance: chance, Trusted: value > chance+minExcess}
-	if shares := (Test{Value: meanOf(b), Chance: meanOf(c), Trusted: true}); !s.Clusters.Trusted && shares.Value > shares.Chance+minShareExcess {
+	if shares := (Test{Value: meanValue(b), Chance: meanValue(c), Trusted: true}); !s.Clusters.Trusted && shares.Value > shares.Chance+minShareExcess {
 		s.Clusters, s.ByShares = shares, true
 	}
 }
@@ -221,18 +221,18 @@ func (s *Survey) decideMethod(t *Table) {
 	}
 }
 
-func sumLeadingEigenvalues(k *spectral.Diffusion) (sum float64) {
-	for _, v := range k.Eigenvalues[:min(leadingCount, len(k.Eigenvalues))] {
+func sumLeadingEigenvalues(diffusion *spectral.Diffusion) (sum float64) {
+	for _, v := range diffusion.Eigenvalues[:min(leadingCount, len(diffusion.Eigenvalues))] {
 		sum += v
 	}
 	return sum
 }
 
-func meanOf(list []float64) (sum float64) {
+func meanValue(list []float64) (mean float64) {
 	for _, v := range list {
-		sum += v
+		mean += v
 	}
-	return sum / float64(max(len(list), 1))
+	return mean / float64(max(len(list), 1))
 }
 
 // CentredSquares returns the mean of every column of the m×d points x, and the squared length of the centred column.

@@ -14,10 +14,9 @@ import (
 
 const (
 	// minOverlap is the least median overlap of the ranges of two columns that counts as one unit (see
-	// computeMedianOverlap). Over 52 sets the median overlap of columns with one unit is above 0.3, with two
-	// exceptions: raw intensities (tox171: 0.1, because few are large) and descriptors of several kinds (mfeat: 0.07,
-	// though scale pareto suits it better). For columns in different units (wine, wdbc, planted tables, lakes) it is
-	// below 0.01.
+	// computeMedianOverlap). Over 52 sets the median overlap of columns with one unit is above 0.3, with two exceptions:
+	// raw intensities (tox171: 0.1, because few are large) and descriptors of several kinds (mfeat: 0.07, though scale
+	// pareto suits it better). For columns in different units (wine, wdbc, planted tables, lakes) it is below 0.01.
 	minOverlap = 0.05
 	// maxVarianceShare is the largest share of the total variance that one column has if all columns have the same
 	// unit. A single column in another unit has more: an age among grades from 0 to 3 (set dermatology: 0.9), and the
@@ -101,11 +100,11 @@ func computeMedianOverlap(columns []*Column) float64 {
 	return overlaps[len(overlaps)/2]
 }
 
-func (s *Survey) decideScale(t *Table, name string) error {
+func (s *Survey) decideScale(t *Table, requested string) error {
 	s.Unit = decideUnit(t)
-	if name != "" {
-		scale, err := gram.ParseScale(name)
-		s.Scale, s.Why = scale, stream.Textf("scale %s as requested", name)
+	if requested != "" {
+		scale, err := gram.ParseScale(requested)
+		s.Scale, s.Why = scale, stream.Textf("scale %s as requested", requested)
 		s.Cosine = s.Unit == Counts && scale == gram.ScaleNone
 		return err
 	}
@@ -171,7 +170,7 @@ func MemoryBytes(rows, d, m, neighbors, threads int) int64 {
 	return bytes + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16
 }
 
-// ThinBytes returns the same bound as MemoryBytes for sparse rows, entries being the number of all their entries.
+// ThinBytes returns an upper bound of the memory of [ExamineTable] for sparse rows with the given number of entries.
 func ThinBytes(rows, d, m, neighbors, threads int, entries int64) int64 {
 	m, neighbors = resolveAnchorsAndNeighbors(rows, m, neighbors)
 	entries *= 2 // each entry becomes two: its normalized value for the cosine, and its original value
@@ -186,12 +185,12 @@ const maxDenseValues = 1 << 24
 // StaysThin reports whether a table of rows×d values is too large to be converted to dense rows.
 func StaysThin(rows, d int) bool { return int64(rows)*int64(d) > maxDenseValues }
 
-func resolveAnchorsAndNeighbors(rows, m, neighbors int) (int, int) {
-	if m == 0 {
-		m = DefaultAnchors
+func resolveAnchorsAndNeighbors(rows, anchors, neighbors int) (int, int) {
+	if anchors == 0 {
+		anchors = DefaultAnchors
 	}
 	if neighbors == 0 {
 		neighbors = anchor.DefaultNeighbors
 	}
-	return min(m, rows), neighbors
+	return min(anchors, rows), neighbors
 }

@@ -11,16 +11,17 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods/align"
 )
 
-// CompareGraph compares the alignment with the anchors' graph, in which each row has the given number of neighbors,
-// with the alignment of a permuted copy. If a copy of the anchors would need too much memory, the anchors themselves
-// are permuted, and restored before the return. It needs the memory given by [GraphBytes] in addition to the anchors.
-// If atOnce is true, it computes both graphs in parallel, each with half of the threads, and needs twice as much
-// memory. With two threads this reduces the time by a third, because computing eigenvectors cannot fully use two
-// threads. The result depends only on the anchors, not on the threads or the order of the columns.
+// CompareGraph compares how well chosen features follow the anchors' graph, in which each row has the given number of
+// neighbors, with the same measure (alignment) for a permuted copy of the anchors. If a copy of the anchors would need
+// too much memory, the anchors themselves are permuted, and restored before the return. It needs the memory given by
+// [GraphBytes] in addition to the anchors. If atOnce is true, it computes both graphs in parallel, each with half of
+// the threads, and needs twice as much memory. With two threads this reduces the time by a third, because computing
+// eigenvectors cannot fully use two threads. The result depends only on the anchors, not on the threads or the order of
+// the columns.
 func CompareGraph(ctx context.Context, a *anchor.Anchors, neighbors, threads int, atOnce bool) (anchor.Trust, error) {
 	workers, each := 1, kernel.NewTeam(threads).Threads()
 	m := min(a.M, maxPoints)
-	if atOnce && each > 1 && !isLarge(m, a.D) {
+	if atOnce && each > 1 && !isLargeMatrix(m, a.D) {
 		workers, each = 2, (each+1)/2
 	}
 	t := anchor.Trust{Few: fewFeatureCount(a.D), Features: chooseFeatureCount(m, a.D)}
@@ -56,7 +57,7 @@ func alignmentFunc(a *anchor.Anchors, neighbors int) func(ctx context.Context, t
 	return func(ctx context.Context, team *kernel.Team, permuted bool, k int) ([]float64, error) {
 		q := *p
 		q.team = team
-		if permuted && p.isLarge() {
+		if permuted && p.isLargeMatrix() {
 			defer q.permuteInPlace()()
 		} else if permuted {
 			q = *q.permutedCopy()
@@ -68,16 +69,15 @@ func alignmentFunc(a *anchor.Anchors, neighbors int) func(ctx context.Context, t
 const (
 	selectedShare  = 0.05 // typical share of the features that people select
 	maxFewFeatures = 10
-	// maxPoints is the largest number of anchors used, even if users request more. A limit of 1,000 would make a
-	// selection a fifth to a third faster. But on BASEHOCK, which has 1,993 rows, the alignment would then be between
-	// 0.46 and 0.78, depending on the seed that orders the rows, and the verdict would vary too. With all rows it is
-	// 0.70.
+	// maxPoints is the largest number of anchors used, even if users request more. A limit of 1,000 would make a selection
+	// a fifth to a third faster. But on BASEHOCK, which has 1,993 rows, the alignment would then be between 0.46 and 0.78,
+	// depending on the seed that orders the rows, and the verdict would vary too. With all rows it is 0.70.
 	maxPoints = 2000
 )
 
-func isLarge(m, d int) bool { return m*d >= 1<<24 }
+func isLargeMatrix(rows, columns int) bool { return rows*columns >= 1<<24 }
 
-func (p *points) isLarge() bool { return isLarge(p.m, p.d) }
+func (p *points) isLargeMatrix() bool { return isLargeMatrix(p.m, p.d) }
 
 func pickSpreadAnchors(a *anchor.Anchors) *points {
 	p := &points{m: min(a.M, maxPoints), d: a.D, x: a.Points}
@@ -103,15 +103,15 @@ const (
 	maxWork     = 2.5e9
 )
 
-func chooseFeatureCount(m, d int) int {
-	most := min(maxFeatures, int(maxWork/float64(m)/float64(d)))
-	return max(min(int(math.Round(selectedShare*float64(d))), most), fewFeatureCount(d))
+func chooseFeatureCount(anchors, features int) int {
+	most := min(maxFeatures, int(maxWork/float64(anchors)/float64(features)))
+	return max(min(int(math.Round(selectedShare*float64(features))), most), fewFeatureCount(features))
 }
 
 // GraphBytes returns an upper bound of the memory of CompareGraph in addition to the anchors, m of d features.
 func GraphBytes(m, d, neighbors, threads int) int64 {
 	var copied int64
-	if !isLarge(min(m, maxPoints), d) {
+	if !isLargeMatrix(min(m, maxPoints), d) {
 		copied += 8 * int64(min(m, maxPoints)) * int64(d)
 	}
 	if m > maxPoints {
@@ -129,13 +129,13 @@ type points struct {
 	team      *kernel.Team
 }
 
-func (p *points) alignFeatures(ctx context.Context, k int) ([]float64, error) {
+func (p *points) alignFeatures(ctx context.Context, count int) ([]float64, error) {
 	g, err := anchor.Among(p.x, p.m, p.d, anchor.Options{Neighbors: p.neighbors, Threads: p.team.Threads(), Limit: math.MaxInt64})
 	if err != nil {
 		return nil, err
 	}
 	c := p.newCentredProducts()
-	return selectByAlignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.productColumn, Ahead: c.computeAhead}, k)
+	return selectByAlignment(ctx, p.team, g, align.Problem{Squares: c.squares, Column: c.productColumn, Ahead: c.computeAhead}, count)
 }
 
 // selectByAlignment chooses k features greedily. It returns the alignments of the first 1, 2, … k of these with the

@@ -32,7 +32,7 @@ func pickSpreadThinAnchors(a *anchor.Anchors) *thinPoints {
 	return p
 }
 
-func (p *thinPoints) alignFeatures(ctx context.Context, k int) ([]float64, error) {
+func (p *thinPoints) alignFeatures(ctx context.Context, count int) ([]float64, error) {
 	points := &stream.CSR{RowPtr: make([]int, len(p.Starts)), Index: p.Index, Value: p.Value}
 	for i, start := range p.Starts {
 		points.RowPtr[i] = int(start)
@@ -42,7 +42,7 @@ func (p *thinPoints) alignFeatures(ctx context.Context, k int) ([]float64, error
 		return nil, err
 	}
 	c := survey.NewThinColumns(p.Compressed)
-	return selectByAlignment(ctx, p.team, g, align.Problem{Squares: c.Squares, Column: c.Column}, k)
+	return selectByAlignment(ctx, p.team, g, align.Problem{Squares: c.Squares, Column: c.Column}, count)
 }
 
 func (p *thinPoints) permutedCopy() *thinPoints {

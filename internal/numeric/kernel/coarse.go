@@ -70,10 +70,10 @@ func newCodedRows(count, dims int) codedRows {
 
 func (r *codedRows) panelNumbers(p, dims int) []byte { return r.numbers[p*lanes*dims:][:lanes*dims] }
 
-func (r *codedRows) storeScales(code *coarseCode, p int, l *laneScales) {
-	r.steps[p] = l.step
-	for i, sum := range l.sums {
-		r.shifts[p][i] = int32(code.offset) * sum
+func (r *codedRows) storeScales(code *coarseCode, panel int, scales *laneScales) {
+	r.steps[panel] = scales.step
+	for i, sum := range scales.sums {
+		r.shifts[panel][i] = int32(code.offset) * sum
 	}
 }
 
@@ -82,9 +82,9 @@ func (r *codedRows) multiplyPanel(code *coarseCode, a *codedAnchors, p, j int, h
 		&half[j], &a.factor[j], &c[0], ldc)
 }
 
-func copyLane(to, numbers []byte, i int) {
-	for k := 0; k+4 <= len(to); k += 4 {
-		binary.NativeEndian.PutUint32(to[k:], binary.NativeEndian.Uint32(numbers[k*lanes+4*i:]))
+func copyLane(panelNumbers, numbers []byte, lane int) {
+	for k := 0; k+4 <= len(panelNumbers); k += 4 {
+		binary.NativeEndian.PutUint32(panelNumbers[k:], binary.NativeEndian.Uint32(numbers[k*lanes+4*lane:]))
 	}
 }
 
@@ -189,34 +189,35 @@ func (b *bitSource) nextBit() uint64 {
 	return uint64(*b >> 63)
 }
 
-func (n *Nearest) encodeAnchors(first int, norms []float64, panel []float32, numbers []byte, l *laneScales) {
+func (n *Nearest) encodeAnchors(firstAnchor int, norms []float64, panel []float32, numbers []byte, scales *laneScales) {
 	clear(panel)
 	var sq [lanes]float64
-	for i := range min(lanes, n.m-first) {
-		for k, y := range n.paddedPoint(int32(first + i))[:n.d] {
+	for i := range min(lanes, n.m-firstAnchor) {
+		for k, y := range n.paddedPoint(int32(firstAnchor + i))[:n.d] {
 			panel[k*lanes+i] = float32((y - n.center[k]) * n.scale)
 		}
-		sq[i] = norms[first+i] * n.scale * n.scale
+		sq[i] = norms[firstAnchor+i] * n.scale * n.scale
 	}
-	n.coarse.rotateAndQuantise(panel, &sq, maxAnchorNumber, numbers, l)
+	n.coarse.rotateAndQuantise(panel, &sq, maxAnchorNumber, numbers, scales)
 }
 
+// laneScales describes how the points of a panel, one in each lane, were rounded to multiples of a step.
 type laneScales struct {
 	inverse, step, rest, squares [lanes]float32
 	sums                         [lanes]int32
 	lost                         [lanes]float64 // upper bounds on ‖δ‖, see coarseScreen
 }
 
-func (c *coarseScreen) rotateAndQuantise(panel []float32, sq *[lanes]float64, maxNumber int, numbers []byte, l *laneScales) {
+func (c *coarseScreen) rotateAndQuantise(panel []float32, squares *[lanes]float64, maxNumber int, numbers []byte, scales *laneScales) {
 	c.code.flipSigns(c.dims, &panel[0], &c.signs[0])
 	c.mixDimensions(panel[:c.window*lanes])
 	if c.dims > c.window {
 		c.mixDimensions(panel[(c.dims-c.window)*lanes:])
 	}
-	c.quantisePanel(c.dims, panel, sq, maxNumber, numbers, l)
-	for i := range l.lost {
-		if l.step[i] > 0 {
-			l.lost[i] += c.rotationError() * math.Sqrt(sq[i])
+	c.quantisePanel(c.dims, panel, squares, maxNumber, numbers, scales)
+	for i := range scales.lost {
+		if scales.step[i] > 0 {
+			scales.lost[i] += c.rotationError() * math.Sqrt(squares[i])
 		}
 	}
 }
@@ -226,22 +227,22 @@ func (c *coarseScreen) rotationError() float64 {
 	return float64(2*mathbits.Len(uint(c.window))+2) * 0x1p-24
 }
 
-func (c *coarseScreen) quantisePanel(dims int, panel []float32, sq *[lanes]float64, maxNumber int, numbers []byte, l *laneScales) {
-	c.code.largestMagnitudes(dims, &panel[0], &l.step)
-	for i, top := range l.step {
-		l.inverse[i], l.step[i] = 0, 0
-		if sq[i] >= minCodedLength*minCodedLength && top > 0 { // false for NaN
-			l.step[i] = top / float32(maxNumber)
-			l.inverse[i] = float32(maxNumber) / top
+func (c *coarseScreen) quantisePanel(dims int, panel []float32, squares *[lanes]float64, maxNumber int, numbers []byte, scales *laneScales) {
+	c.code.largestMagnitudes(dims, &panel[0], &scales.step)
+	for i, top := range scales.step {
+		scales.inverse[i], scales.step[i] = 0, 0
+		if squares[i] >= minCodedLength*minCodedLength && top > 0 { // false for NaN
+			scales.step[i] = top / float32(maxNumber)
+			scales.inverse[i] = float32(maxNumber) / top
 		}
 	}
-	c.code.quantise(dims/4, &panel[0], &l.inverse, &l.step, &numbers[0], &l.rest, &l.squares, &l.sums)
+	c.code.quantise(dims/4, &panel[0], &scales.inverse, &scales.step, &numbers[0], &scales.rest, &scales.squares, &scales.sums)
 	const unit = 0x1p-24
-	for i, rest := range l.rest {
-		length := math.Sqrt(sq[i])
-		l.lost[i] = math.Sqrt(float64(rest)*(1+float64(dims+8)*unit)) + 4*unit*length
-		if l.step[i] == 0 {
-			l.lost[i] = length
+	for i, rest := range scales.rest {
+		length := math.Sqrt(squares[i])
+		scales.lost[i] = math.Sqrt(float64(rest)*(1+float64(dims+8)*unit)) + 4*unit*length
+		if scales.step[i] == 0 {
+			scales.lost[i] = length
 		}
 	}
 }

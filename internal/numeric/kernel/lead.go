@@ -229,7 +229,7 @@ func (n *Nearest) encodeLeadAnchors(f *leadScreen, norms []float64, p, gram Matr
 // The scalar product of the spare coordinates of two lanes is at least the product of the lengths. It returns the sum
 // of the squares of the spare coordinates.
 func writeSpareCoordinates(panel []float32, size, i int, length float64) float64 {
-	part := float32Above(length / math.Sqrt(spareCoordinates) * (1 + 0x1p-22))
+	part := roundUpToFloat32(length / math.Sqrt(spareCoordinates) * (1 + 0x1p-22))
 	for k := size - spareCoordinates; k < size; k++ {
 		panel[k*lanes+i] = part
 	}
@@ -283,19 +283,19 @@ func (c *coarseScreen) squaredLengthBound(step, squares float32) float64 {
 	return float64(step) * float64(step) * float64(squares) * (1 + float64(c.dims+8)*0x1p-24)
 }
 
-func (n *Nearest) excludeAnchorsWithLead(s *nearestScratch, i int) {
-	f, loose := n.coarse.lead, s.lead.loose[i]
-	margin, limit := n.settlingMargin(s.norms[i]), math.MaxFloat64
+func (n *Nearest) excludeAnchorsWithLead(s *nearestScratch, row int) {
+	f, loose := n.coarse.lead, s.lead.loose[row]
+	margin, limit := n.settlingMargin(s.norms[row]), math.MaxFloat64
 	s.candidates, s.uppers, s.lead.first = s.candidates[:0], s.uppers[:0], s.lead.first[:0]
-	start := nthLowest(&s.lowestUppers[i], min(n.count+extraFirstAnchors, upperSets)) - float32(2*f.medianSlack)*loose
+	start := nthLowest(&s.lowestUppers[row], min(n.count+extraFirstAnchors, upperSets)) - float32(2*f.medianSlack)*loose
 	for g := 0; g < n.groups; g += foundGroups {
-		found := n.anchorsBelowLimit(s, i, g, f.slack, loose, start)
+		found := n.anchorsBelowLimit(s, row, g, f.slack, loose, start)
 		s.lead.first = append(s.lead.first, found...)
-		limit = n.compareBytes(s, i, found, limit, margin)
+		limit = n.compareBytes(s, row, found, limit, margin)
 	}
 	first := s.lead.first
 	for g := 0; g < n.groups; g += foundGroups {
-		found := n.anchorsBelowLimit(s, i, g, f.slack, loose, float32Above(limit))
+		found := n.anchorsBelowLimit(s, row, g, f.slack, loose, roundUpToFloat32(limit))
 		others := found[:0]
 		for _, j := range found {
 			for len(first) > 0 && first[0] < j {
@@ -305,7 +305,7 @@ func (n *Nearest) excludeAnchorsWithLead(s *nearestScratch, i int) {
 				others = append(others, j)
 			}
 		}
-		limit = n.compareBytes(s, i, others, limit, margin)
+		limit = n.compareBytes(s, row, others, limit, margin)
 	}
 	s.sortCandidates(limit)
 }

@@ -235,20 +235,20 @@ func (n *Nearest) searchRowRanges(worker int) {
 	}
 }
 
-func (n *Nearest) findNearest(s *nearestScratch, i int, x []float64) {
+func (n *Nearest) findNearest(s *nearestScratch, row int, x []float64) {
 	s.nearest = s.nearest[:0]
 	// Above this norm float32 may overflow. For such a row, and for NaN, no anchor is excluded.
 	const longest = 0x1p60
-	if norm := s.norms[i]; n.isUnscreened || !(norm < longest) {
+	if norm := s.norms[row]; n.isUnscreened || !(norm < longest) {
 		s.candidates = s.candidates[:0]
 		for j := range n.m {
 			s.candidates = append(s.candidates, candidate{int32(j), math.Inf(-1)})
 		}
 	} else {
 		if n.coarse != nil && n.coarse.lead != nil {
-			n.excludeAnchorsWithLead(s, i)
+			n.excludeAnchorsWithLead(s, row)
 		} else {
-			n.excludeAnchors(s, i)
+			n.excludeAnchors(s, row)
 		}
 		s.left, s.seen = s.left+len(s.candidates), s.seen+1
 	}
@@ -256,7 +256,7 @@ func (n *Nearest) findNearest(s *nearestScratch, i int, x []float64) {
 	for k := 0; k <= last && !(s.candidates[k].lower > limit); k += 2 {
 		n.compareTwoCandidates(s, x, k, min(k+1, last), min(k+2, last), min(k+3, last))
 		if len(s.nearest) == n.count {
-			limit = n.candidateLimit(s, s.norms[i])
+			limit = n.candidateLimit(s, s.norms[row])
 		}
 	}
 }

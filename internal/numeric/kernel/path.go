@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// PathVariable is the environment variable that selects one of the [InstructionSets], for
-// tests and comparisons.
+// PathVariable is the environment variable that selects one of the [InstructionSets], for tests and comparisons.
 const PathVariable = "UFS_STREAM_KERNEL"
 
 // isa contains the functions for one instruction set.
@@ -28,9 +27,8 @@ type isa struct {
 	// 8th term, with each operation rounded, and adds them as ((0+4)+(2+6)) + ((1+5)+(3+7)). nextY and nextZ are compared
 	// next, and may be prefetched, because the processor does not prefetch them by itself.
 	squaredDistances func(blocks int, x, y, z, nextY, nextZ []float64) (xy, xz float64)
-	// narrowRows writes, for i < 4 and l < k, x = src[i+l*stride] to raw[i*long+l], and
-	// x′ = (x − shift[l])·scale as float32 to dst[l*width+i]; it adds x′² to squares[i].
-	// Nil means plain Go.
+	// narrowRows writes, for i < 4 and l < k, x = src[i+l*stride] to raw[i*long+l], and x′ = (x − shift[l])·scale as
+	// float32 to dst[l*width+i]; it adds x′² to squares[i]. Nil means plain Go.
 	narrowRows func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)
 	// lowestBounds finds, for each row i of c (rows ldc apart), the lowest bounds over n anchors j. n is at most group,
 	// and fills whole tiles. With b = loose[i]·slack[j] it lowers uppers[i][j mod upperSets] to at most c[i,j] + b, and

@@ -32,8 +32,7 @@ type micro[T Float] struct {
 	// becomes fma(alpha, s, c), s being the sum of k products in order, from 0. Each addition is a fused multiply-add; in
 	// Go product and sum are rounded separately.
 	mul func(k int, alpha T, a, b, c *T, ldc int)
-	// transpose writes dst[l*width+i] = src[i*stride+l] for i < 4, l < k; k is a
-	// multiple of 4. Nil means plain Go.
+	// transpose writes dst[l*width+i] = src[i*stride+l] for i < 4, l < k; k is a multiple of 4. Nil means plain Go.
 	transpose func(k int, src *T, stride int, dst *T, width int)
 	// copy copies k runs of 16·units consecutive bytes, stride bytes apart, into one run. It serves both element types.
 	// Nil means plain Go.
@@ -180,14 +179,14 @@ func (p *floatProduct[T]) runWorker(worker int) {
 	}
 }
 
-func (p *floatProduct[T]) packPanelOfA(b productBlock, at int) {
-	a := p.a.Sub(b.i+at, b.l, min(p.mr, b.m-at), b.k)
-	p.packPanel(p.packedA[at*b.k:][:p.mr*b.k], p.mr, a)
+func (p *floatProduct[T]) packPanelOfA(b productBlock, panel int) {
+	a := p.a.Sub(b.i+panel, b.l, min(p.mr, b.m-panel), b.k)
+	p.packPanel(p.packedA[panel*b.k:][:p.mr*b.k], p.mr, a)
 }
 
-func (p *floatProduct[T]) packPanelOfB(b productBlock, at int) {
-	bt := p.b.Sub(b.l, b.j+at, b.k, min(p.nr, b.n-at)).Trans()
-	p.packPanel(p.packedB[at*b.k:][:p.nr*b.k], p.nr, bt)
+func (p *floatProduct[T]) packPanelOfB(b productBlock, panel int) {
+	bt := p.b.Sub(b.l, b.j+panel, b.k, min(p.nr, b.n-panel)).Trans()
+	p.packPanel(p.packedB[panel*b.k:][:p.nr*b.k], p.nr, bt)
 }
 
 // superBlockSide returns the side of the super-blocks that cover n rows or columns. It chooses as few super-blocks as

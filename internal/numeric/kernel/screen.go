@@ -222,7 +222,7 @@ func (n *Nearest) excludeAnchors(s *nearestScratch, i int) {
 	}
 	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]
 	for g := 0; g < n.groups; g += foundGroups {
-		for _, j := range n.anchorsBelowLimit(s, i, g, n.slack, s.loose[i], float32Above(limit)) {
+		for _, j := range n.anchorsBelowLimit(s, i, g, n.slack, s.loose[i], roundUpToFloat32(limit)) {
 			limit = n.considerAnchor(s, j, half[j], loose, limit, margin)
 		}
 	}
@@ -306,7 +306,7 @@ func nthLowest(all *[upperSets]float32, count int) float32 {
 	return math.Float32frombits(uint32(bits ^ bits>>31&math.MaxInt32))
 }
 
-func float32Above(v float64) float32 {
+func roundUpToFloat32(v float64) float32 {
 	f := float32(min(v, math.MaxFloat32))
 	if float64(f) < v {
 		f = math.Nextafter32(f, math.MaxFloat32)

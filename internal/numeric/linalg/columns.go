@@ -19,8 +19,8 @@ type Columns interface {
 // memoryColumns stores the columns as the contiguous rows of a matrix.
 type memoryColumns kernel.Matrix[float64]
 
-func (m memoryColumns) Panels(_ int, f func(from, count int, columns []float64)) {
-	f(0, m.Rows, m.Data)
+func (m memoryColumns) Panels(_ int, visit func(from, count int, columns []float64)) {
+	visit(0, m.Rows, m.Data)
 }
 func (m memoryColumns) Some(_ []float64, from, count int) []float64 {
 	return m.Data[from*m.RowStride:][:count*m.Cols]
@@ -75,7 +75,7 @@ func (a *scaledColumns) addTimesU(factor float64, y, x kernel.Matrix[float64]) {
 	})
 }
 
-func (a *scaledColumns) newProduct(x, c kernel.Matrix[float64]) kernel.Matrix[float64] {
+func (a *scaledColumns) multiplyIntoNew(x, c kernel.Matrix[float64]) kernel.Matrix[float64] {
 	y := kernel.RowMajor(make([]float64, x.Rows*c.Cols), x.Rows, c.Cols, c.Cols)
 	kernel.Gemm(a.team, 1, x, c, y)
 	return y

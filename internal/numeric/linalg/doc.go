@@ -14,12 +14,10 @@
 // tall). Shapes that do not match are a bug of the caller and cause a panic, as in kernel. Results
 // are the same to the last bit for any number of workers.
 //
-// References: Parlett, The Symmetric Eigenvalue Problem (1998), for inertia, residual
-// bounds and inverse iteration; Morgan and Scott, Generalizations of Davidson's method
-// (1986), and Knyazev, Toward the optimal preconditioned eigensolver (2001), for the
-// iteration; Demmel, Grigori, Hoemmen and Langou, Communication-optimal parallel and
-// sequential QR and LU factorizations (2012), for TSQR; Chaitin-Chatelin and Gratton,
-// On the condition numbers associated with the polar factorization of a matrix (2000);
-// Gustavson, Recursion leads to automatic variable blocking for dense linear algebra
-// algorithms (1997); Golub and Van Loan, Matrix Computations (2013), for the rest.
+// References: Parlett, The Symmetric Eigenvalue Problem (1998), for inertia, residual bounds and inverse iteration;
+// Morgan and Scott, Generalizations of Davidson's method (1986), and Knyazev, Toward the optimal preconditioned
+// eigensolver (2001), for the iteration; Demmel, Grigori, Hoemmen and Langou, Communication-optimal parallel and
+// sequential QR and LU factorizations (2012), for TSQR; Chaitin-Chatelin and Gratton, On the condition numbers
+// associated with the polar factorization of a matrix (2000); Gustavson, Recursion leads to automatic variable blocking
+// for dense linear algebra algorithms (1997); Golub and Van Loan, Matrix Computations (2013), for the rest.
 package linalg

@@ -75,6 +75,6 @@ func (s *Smallest) filterSpace() bool {
 	kernel.Copy(kernel.RowMajor(s.w, p, n, n), now.Sub(0, 0, n, p).Trans())
 	s.m = 0
 	s.extendSpace(p)
-	s.fillSpace()
+	s.fillSpaceRandomly()
 	return true
 }

@@ -6,8 +6,8 @@ import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 type matrixForm interface {
 	// addProduct adds X·A to Y.
 	addProduct(y, x kernel.Matrix[float64])
-	// factorShifted factors B = A − σI + VᵀV, with the shift sigma for σ. It returns nil if B is not positive definite. The
-	// factor is valid until the next call.
+	// factorShifted factors B = A − σI + VᵀV, with the shift sigma for σ. It returns nil if B is not positive definite.
+	// The factor is valid until the next call.
 	factorShifted(sigma float64, v kernel.Matrix[float64]) shiftedFactor
 	// completeVectors computes the redundant numbers at the end of each row from the numbers before them. A form has these
 	// if it uses more numbers for a vector than the vector has coordinates.

@@ -39,7 +39,7 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 				// Digits were lost during the iteration: multiply the same vectors by A again.
 				copy(s.w, s.x)
 				s.extendSpace(s.p)
-				s.fillSpace()
+				s.fillSpaceRandomly()
 			}
 			continue
 		}
@@ -53,7 +53,7 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 			s.preconditionRows(s.x, s.p)
 			s.m = 0
 			s.extendSpace(s.p)
-			s.fillSpace()
+			s.fillSpaceRandomly()
 			best = math.Inf(1)
 			continue
 		}

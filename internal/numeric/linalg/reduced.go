@@ -29,8 +29,8 @@ import (
 //
 // W is reused for the next D, after correcting it for the features whose weights changed much. In a run of sfufs for
 // 500 × 50,000, each of the last seven of 13 updates of D changed W by 0.3 to 7 %, and 3,000 features caused nine
-// tenths of that change. Moreover, W is a sum of rounded numbers, see [scaledColumns.addRoughSum]. Why the pairs are right
-// nevertheless is explained at [reducedPencil.proveComplete].
+// tenths of that change. Moreover, W is a sum of rounded numbers, see [scaledColumns.addRoughSum]. Why the pairs are
+// right nevertheless is explained at [reducedPencil.proveComplete].
 //
 // With W = LLᵀ, the matrices X = I + LᵀTL and Y = LᵀL describe K: K⁻¹ = LX⁻¹Lᵀ, and K − μI has as many negative
 // eigenvalues as X − μY. A reading of U costs 4·n·d flops for each vector. Computing W costs at most n²·d flops, and

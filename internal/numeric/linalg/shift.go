@@ -86,10 +86,10 @@ func (s *Smallest) deflateAndCount() bool {
 	return true
 }
 
-func (s *Smallest) factorWithAddedRows(sigma float64, added int) bool {
+func (s *Smallest) factorWithAddedRows(sigma float64, addedRows int) bool {
 	s.shift.factorTries++
 	s.shift.factor = nil // release its memory
-	s.shift.factor = s.form.factorShifted(sigma, kernel.RowMajor(s.w, added, s.n, s.n))
+	s.shift.factor = s.form.factorShifted(sigma, kernel.RowMajor(s.w, addedRows, s.n, s.n))
 	return s.shift.factor != nil
 }
 
@@ -148,9 +148,9 @@ func (s *Smallest) smallestShiftDistance() float64 {
 // maxFactors is the number of factorizations after which no better shift is tried.
 const maxFactors = 8
 
-func (s *Smallest) tryLowerShifts(distance, end float64) bool {
-	for ; distance < end; distance *= 4 {
-		sigma := s.theta[0] - distance
+func (s *Smallest) tryLowerShifts(firstDistance, maxDistance float64) bool {
+	for ; firstDistance < maxDistance; firstDistance *= 4 {
+		sigma := s.theta[0] - firstDistance
 		if sigma <= -s.bound { // sigma is below all eigenvalues, by Gershgorin's theorem
 			sigma = -s.bound * (1 + 0x1p-20)
 			return s.tryShift(sigma)

@@ -114,7 +114,8 @@ func SmallestBytes(n, l int, opt EigenOptions) int64 {
 	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + 24*filterColumns*int64(n) + SymmetricEigenBytes(n)
 }
 
-// SmallestFormBytes is the same bound for a matrix that is not stored in full. It does not include that matrix.
+// SmallestFormBytes bounds the memory of a [Smallest] during Solve for a matrix not stored in full, without that
+// matrix.
 func SmallestFormBytes(n, l int, opt EigenOptions) int64 {
 	p := int64(min(n, l+opt.withDefaults(l).Guard))
 	size, m := int64(n), int64(basisRows(n, int(p)))

@@ -55,10 +55,10 @@ func (s *searchSpace) startSpace(warm kernel.Matrix[float64]) {
 		}
 	}
 	s.extendSpace(cols)
-	s.fillSpace()
+	s.fillSpaceRandomly()
 }
 
-func (s *searchSpace) fillSpace() {
+func (s *searchSpace) fillSpaceRandomly() {
 	for tries := 0; s.m < s.p && tries < 3; tries++ {
 		s.extendRandomly(s.p - s.m)
 	}

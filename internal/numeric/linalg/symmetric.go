@@ -98,10 +98,10 @@ func (q *qlSolver) solveBlocks() bool {
 	return true
 }
 
-func (q *qlSolver) isOffDiagonalNegligible(i int) bool {
+func (q *qlSolver) isOffDiagonalNegligible(index int) bool {
 	const epsilon, least = 0x1p-53, 0x1p-1022
-	e := math.Abs(q.e[i])
-	return e*e <= epsilon*math.Abs(q.d[i])*(epsilon*math.Abs(q.d[i+1]))+least
+	e := math.Abs(q.e[index])
+	return e*e <= epsilon*math.Abs(q.d[index])*(epsilon*math.Abs(q.d[index+1]))+least
 }
 
 // diagonalizeBlock diagonalizes the rows lo to hi, which are reversed if turned is set. Each sweep begins with a

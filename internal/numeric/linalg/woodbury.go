@@ -75,8 +75,8 @@ func (f *lowRankFactor) computeFactor() bool {
 			row[f.n+t] = f.v.Data[t*f.d+j]
 		}
 	}
-	f.zn = f.newProduct(f.un, f.middleInverse)
-	complement := f.newProduct(f.zn, f.un.Trans())
+	f.zn = f.multiplyIntoNew(f.un, f.middleInverse)
+	complement := f.multiplyIntoNew(f.zn, f.un.Trans())
 	for i, j := range f.nearFeatures {
 		complement.Data[i*q+i] += f.e[j]
 	}
@@ -113,7 +113,7 @@ func (f *lowRankFactor) invertMiddle(k int) bool {
 	}
 	f.gramUV = f.weightedGram(k)
 	w := f.gramUV
-	inner := f.newProduct(f.newProduct(h, w), h.Trans())
+	inner := f.multiplyIntoNew(f.multiplyIntoNew(h, w), h.Trans())
 	for i := range inner.Rows {
 		inner.Data[i*inner.Cols+i]++
 	}
@@ -132,10 +132,10 @@ func (f *lowRankFactor) invertMiddle(k int) bool {
 	for r, i := range minus {
 		copy(y.Data[r*size:], f.a.middleVectors.Data[i*f.n:(i+1)*f.n])
 	}
-	yw := f.newProduct(y, w)
+	yw := f.multiplyIntoNew(y, w)
 	x := copyRows(y)
 	kernel.Gemm(f.team, -1, yw, f.middleInverse, x)
-	inner = f.newProduct(x, yw.Trans()) // Yᵀ(I − WZ₊)WY
+	inner = f.multiplyIntoNew(x, yw.Trans()) // Yᵀ(I − WZ₊)WY
 	for i := range inner.Data {
 		inner.Data[i] = -inner.Data[i]
 	}
@@ -174,8 +174,8 @@ func (f *lowRankFactor) weightedGram(k int) kernel.Matrix[float64] {
 	return w
 }
 
-// solveRows implements shiftedFactor. It multiplies once by Uᵀ and once by U, see [LowRank], and refines the solutions of
-// a pencil.
+// solveRows implements shiftedFactor: it overwrites the rows of x with x·F⁻¹. It multiplies once by Uᵀ and once by U,
+// see [LowRank], and refines the solutions of a pencil.
 func (f *lowRankFactor) solveRows(x kernel.Matrix[float64]) {
 	b := f.a.rightHandSides(x)
 	c := kernel.RowMajor(make([]float64, x.Rows*(f.n+f.v.Rows)), x.Rows, f.n+f.v.Rows, f.n+f.v.Rows)
@@ -236,7 +236,7 @@ func (f *lowRankFactor) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matr
 		f.schur.SolveTo(f.team, apart, apart)
 		kernel.Gemm(f.team, 1, apart.Trans(), f.un, c)
 	}
-	z = f.newProduct(c, f.middleInverse)
+	z = f.multiplyIntoNew(c, f.middleInverse)
 	for i, v := range y.Data {
 		z.Data[i] -= v
 	}
@@ -253,8 +253,8 @@ func (f *lowRankFactor) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matr
 	return z
 }
 
-// inverseGram implements shiftedFactor. The last rows of f.gramUV, the W of [LowRank], already are the products of V with
-// E⁻¹Uᵀ and E⁻¹Vᵀ, E being the diagonal of the factored matrix.
+// inverseGram implements shiftedFactor: it writes V·F⁻¹·Vᵀ to g. The last rows of f.gramUV, the W of [LowRank], already
+// are the products of V with E⁻¹Uᵀ and E⁻¹Vᵀ, E being the diagonal of the factored matrix.
 func (f *lowRankFactor) inverseGram(g, _ kernel.Matrix[float64]) {
 	solved := copyRows(f.v)
 	z := f.solveDual(solved, copyRows(f.gramUV.Sub(f.n, 0, f.v.Rows, f.gramUV.Cols)), kernel.Matrix[float64]{})
@@ -284,7 +284,7 @@ func (f *lowRankFactor) refineSolutions(w, z kernel.Matrix[float64]) {
 		}
 		kernel.Gemm(f.team, -1, w, f.v.Trans(), y.Sub(0, f.n, k, f.v.Rows))
 		more := kernel.RowMajor(make([]float64, k*f.d), k, f.d, f.d)
-		for i, v := range f.solveDual(more, f.newProduct(y, f.gramUV), y).Data {
+		for i, v := range f.solveDual(more, f.multiplyIntoNew(y, f.gramUV), y).Data {
 			z.Data[i] += v
 		}
 		for i, v := range more.Data {

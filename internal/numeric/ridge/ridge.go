@@ -19,7 +19,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
-// Solver solves the problem for one G. G is a full matrix or is given by a factor.
+// Solver finds the W that minimizes ‖XW − Y‖² + w·Tr(WᵀR⁻²W) for one Gram matrix G = XᵀX, any target Y and any diagonal
+// R. G is a full matrix or is given by its factor X.
 type Solver struct {
 	team *kernel.Team
 	g    *gram.Matrix
@@ -39,7 +40,7 @@ type Target struct {
 	Y  kernel.Matrix[float64] // Y, n×c; unused if G is given in full
 }
 
-// New returns a Solver for the matrix g. It does not copy g, so g must not change.
+// New returns a Solver for the Gram matrix g. It does not copy g, so g must not change.
 func New(team *kernel.Team, g *gram.Matrix) *Solver {
 	n := g.D
 	if g.IsFactor() {
@@ -61,9 +62,9 @@ func SolverBytes(d, rank, c int) int64 {
 // blockFeatures is the number of rows of the d×n matrix (XR)ᵀ, one for each feature, that are computed at a time.
 const blockFeatures = 256
 
-// SetWeights sets the matrix R and the weight w of the problem. root is the diagonal of R: d numbers, none of them
-// negative. The Solver keeps root without copying it. SetWeights then factors P or, if G is given by a factor, K. This
-// costs d³/3 or n²d flops. If w is so small compared with G that it is lost to rounding, the error wraps
+// SetWeights sets the matrix R and the weight w of the penalty w·Tr(WᵀR⁻²W). root is the diagonal of R: d numbers, none
+// of them negative. The Solver keeps root without copying it. SetWeights then factors P or, if G is given by a factor,
+// K. This costs d³/3 or n²d flops. If w is so small compared with G that it is lost to rounding, the error wraps
 // [linalg.ErrNotPositiveDefinite].
 func (s *Solver) SetWeights(root []float64, weight float64) error {
 	s.root = root

@@ -109,7 +109,7 @@ func DiffusionBytes(m, d int) int64 {
 	return EmbedBytes(m, maxPairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
 }
 
-// ThinDiffusionBytes is the same bound for a graph that provides C by columns, see anchor.Graph.Columns.
+// ThinDiffusionBytes bounds the memory of Diffuse for a graph that provides C by columns, see anchor.Graph.Columns.
 func ThinDiffusionBytes(m, d int) int64 {
 	return EmbedBytes(m, maxPairs) + 16*int64(m)*int64(min(maxPairs, m)) + 8*int64(d)
 }

@@ -12,8 +12,8 @@ import (
 // dimensions with 5 neighbours for each row, the share is 0.009.
 const sparseShare = 1. / 16
 
-func sparseFilterBytes(m int) int64 {
-	return int64(1.25*12*sparseShare*float64(m)*float64(m)) + 60*int64(m)
+func sparseFilterBytes(anchors int) int64 {
+	return int64(1.25*12*sparseShare*float64(anchors)*float64(anchors)) + 60*int64(anchors)
 }
 
 // sparseFilter returns a filter for the matrix of deflatedLaplacian. The filter multiplies by this matrix using only

@@ -20,7 +20,7 @@ func EmbedWide(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedd
 	if err != nil {
 		return nil, err
 	}
-	wide := e.indicesOfWideVectors(g, rows)
+	wide := e.findWideVectors(g, rows)
 	if len(wide) == 0 {
 		if e.Narrow > 0 { // embedWithoutNarrowVectors left out contrasts
 			if e, err = Embed(team, g, c); err != nil {
@@ -35,22 +35,22 @@ func EmbedWide(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedd
 	return e, nil
 }
 
-func (e *Embedding) indicesOfWideVectors(g *anchor.Graph, rows float64) (wide []int) {
+func (e *Embedding) findWideVectors(g *anchor.Graph, minRows float64) (indices []int) {
 	for i := range e.Values {
-		if RowsOfVector(g, e.Vectors.Data[i*g.M:][:g.M]) >= rows {
-			wide = append(wide, i)
+		if RowsOfVector(g, e.Vectors.Data[i*g.M:][:g.M]) >= minRows {
+			indices = append(indices, i)
 		}
 	}
-	return wide
+	return indices
 }
 
-func (e *Embedding) keepEigenpairs(m int, indices []int) {
+func (e *Embedding) keepEigenpairs(anchors int, indices []int) {
 	for to, from := range indices { // to ≤ from, so no pair is overwritten before it is moved
 		e.Values[to] = e.Values[from]
-		copy(e.Vectors.Data[to*m:][:m], e.Vectors.Data[from*m:])
+		copy(e.Vectors.Data[to*anchors:][:anchors], e.Vectors.Data[from*anchors:])
 	}
 	e.Values = e.Values[:len(indices)]
-	e.Vectors = kernel.RowMajor(e.Vectors.Data[:len(indices)*m], len(indices), m, m)
+	e.Vectors = kernel.RowMajor(e.Vectors.Data[:len(indices)*anchors], len(indices), anchors, anchors)
 }
 
 // RowsOfVector returns the number of rows on which the eigenvector v of S is large. See [anchor.Graph] for B, Z and Δ.

@@ -99,12 +99,12 @@ type breaker struct {
 	inSourcePass bool // the pass to interrupt reads the source
 }
 
-func (b *breaker) beforeBlock(_, block int) error {
-	if block == 1 {
+func (b *breaker) beforeBlock(_, blockNumber int) error {
+	if blockNumber == 1 {
 		b.passesLeft--
 		b.inSourcePass = b.passesLeft == 0
 	}
-	if block == 2 && b.inSourcePass {
+	if blockNumber == 2 && b.inSourcePass {
 		return errBrokenOff
 	}
 	return nil

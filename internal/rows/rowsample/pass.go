@@ -54,7 +54,7 @@ func (p *pass) readRows(ctx context.Context, r stream.Range) error {
 	values, current := make([]float64, p.head.d), int64(0)
 	p.chunk.Start = r.From
 	for i, position := range p.head.positions {
-		if p.head.visitRow(read, values); read.Err() != nil {
+		if p.head.encodeOrDecodeRow(read, values); read.Err() != nil {
 			return p.errDamaged(read.Err())
 		}
 		if !p.isDrawn[i] || position < r.From || position >= r.To {
@@ -115,7 +115,7 @@ func (p *pass) addRow(values []float64, position int64) error {
 	}
 	p.chunk.Positions = append(p.chunk.Positions, position)
 	if p.opt.Sparse {
-		p.addSparse(values)
+		p.addSparseRow(values)
 		return nil
 	}
 	if p.data == nil {
@@ -128,7 +128,7 @@ func (p *pass) addRow(values []float64, position int64) error {
 	return nil
 }
 
-func (p *pass) addSparse(values []float64) {
+func (p *pass) addSparseRow(values []float64) {
 	if len(p.csr.RowPtr) == 0 {
 		p.csr.RowPtr = append(p.csr.RowPtr, 0)
 	}

@@ -33,7 +33,7 @@ func SampleBytes(rows, d int) int64 {
 	return b + 64*int64(rows) // the numbers of the rows in the order of the table
 }
 
-// Add implements stream.Adder.
+// Add implements stream.Adder: it adds the rows of c, of which only the rows with the lowest hashes are kept.
 func (s Sample) Add(c *stream.Chunk) error { return s.sampler.Add(c) }
 
 // SetLimit sets the largest number of bytes of s; 0 means no limit.
@@ -70,7 +70,7 @@ func (s Sample) WriteTo(w io.Writer) (int64, error) {
 	return words.WriteState(w, func(v *words.Visitor) {
 		h.encodeOrDecode(v, nil)
 		for _, r := range rows {
-			h.visitRow(v, r.Values)
+			h.encodeOrDecodeRow(v, r.Values)
 		}
 	})
 }
@@ -125,7 +125,7 @@ func (h *sampleHead) encodeOrDecode(v *words.Visitor, fits func(rows, d int) err
 	})
 }
 
-func (h *sampleHead) visitRow(v *words.Visitor, row []float64) {
+func (h *sampleHead) encodeOrDecodeRow(v *words.Visitor, row []float64) {
 	v.Expect(h.d)
 	for j := range row {
 		bits := canonicalBits(row[j])
@@ -147,8 +147,8 @@ func (s *Sample) ReadFrom(from io.Reader) (int64, error) {
 	return words.ReplaceState(s, from, (*Sample).readSample)
 }
 
-func (s *Sample) readSample(v *words.Visitor, old *Sample) {
-	opt := old.sampler.Options()
+func (s *Sample) readSample(v *words.Visitor, previous *Sample) {
+	opt := previous.sampler.Options()
 	h := readHead(v, func(rows, d int) error {
 		if need := SampleBytes(rows, d); need > opt.Limit {
 			return &stream.MemoryError{What: "a sample of rows", Need: need, Limit: opt.Limit}
@@ -157,7 +157,7 @@ func (s *Sample) readSample(v *words.Visitor, old *Sample) {
 	})
 	opt.Rows, opt.Seed = max(h.keep, 1), h.seed
 	*s = New(h.d, opt)
-	if d := old.sampler.Columns(); d > 0 && h.d != d {
+	if d := previous.sampler.Columns(); d > 0 && h.d != d {
 		v.Fail("%d columns, want %d", h.d, d)
 	}
 	for i := range h.positions {
@@ -165,7 +165,7 @@ func (s *Sample) readSample(v *words.Visitor, old *Sample) {
 			return
 		}
 		row := make([]float64, h.d)
-		h.visitRow(v, row)
+		h.encodeOrDecodeRow(v, row)
 		v.Stop(s.sampler.Put(anchor.SampledRow{Position: h.positions[i], Start: h.starts[i], Values: row}))
 	}
 }

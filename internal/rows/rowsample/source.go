@@ -105,7 +105,7 @@ func (s *Source) blockStart(i int) int64 {
 	return start + (s.head.positions[i]-start)/h*h
 }
 
-// Columns implements stream.Source.
+// Columns implements stream.Source. It returns the columns that are delivered.
 func (s *Source) Columns() []stream.Column { return s.opt.Columns }
 
 // Rows implements stream.Source. It returns the number of rows of the whole table.
@@ -141,5 +141,5 @@ func (s *Source) ScratchFor(int64) int64 { return 0 }
 // Close closes the file of the sample.
 func (s *Source) Close() error { return s.opt.File.Close() }
 
-// SpoolBytes returns 0.
+// SpoolBytes returns 0, because a sample needs no scratch files for converted rows.
 func (s *Source) SpoolBytes() int64 { return 0 }

@@ -11,10 +11,10 @@ type Scratch struct {
 	Next func(file string) error
 }
 
-// Reserve implements stream.Scratch.
+// Reserve implements stream.Scratch. Memory for any total number of bytes is available.
 func (s *Scratch) Reserve(total int64) error { return s.memory.Reserve(total) }
 
-// Make implements stream.Scratch.
+// Make implements stream.Scratch. It makes an empty file of the given total size, divided into records.
 func (s *Scratch) Make(name string, total int64, record int) (stream.ScratchFile, error) {
 	f, err := s.memory.Make(name, total, record)
 	s.Open++

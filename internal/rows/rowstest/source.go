@@ -32,13 +32,13 @@ func (s *Source) Columns() []stream.Column {
 	return cols
 }
 
-// Rows implements stream.Source.
+// Rows implements stream.Source. It returns N.
 func (s *Source) Rows() int64 { return int64(s.N) }
 
-// Cuts implements stream.Source.
+// Cuts implements stream.Source. The rows form a single group.
 func (s *Source) Cuts() []int64 { return []int64{0, int64(s.N)} }
 
-// Chunks implements stream.Source.
+// Chunks implements stream.Source. It begins a pass, and delivers all rows in blocks of the given Heights.
 func (s *Source) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		s.Passes++

@@ -29,9 +29,9 @@ type Section struct {
 // of its own, because chunkio accepts and writes only valid files.
 const (
 	magic   = "ufsstats\x01\x00\x00\x00"
-	section = 1
-	end     = 0
-	block   = 1 << 20
+	section = 1       // byte before each section
+	end     = 0       // byte after the last section
+	block   = 1 << 20 // largest number of bytes in a block of a section
 )
 
 // Open reads the valid file at path.

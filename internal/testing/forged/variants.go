@@ -43,7 +43,7 @@ func (f *File) Variants() iter.Seq2[string, *File] {
 	}
 }
 
-func replacementValues() []any {
+func replacementJSONValues() []any {
 	return []any{
 		nil, "", []any{}, map[string]any{}, 0, -1, 1, 1.5, json.Number("9223372036854775807"), json.Number("-9223372036854775808"), json.Number("1e300"),
 		"0", "-1", "9223372036854775807", "1e300", "NaN", "+Inf", "a\x00\n\u202e", strings.Repeat("9", 1<<16), true,
@@ -82,7 +82,7 @@ func emitVariants(tree any, place string, emit func(what string) bool) bool {
 		if !emitVariants(value, path, emit) {
 			return false
 		}
-		for _, other := range replacementValues() {
+		for _, other := range replacementJSONValues() {
 			set(other)
 			if text := fmt.Sprint(other); !emit(fmt.Sprintf("%s = %T %.30q", path, other, text)) {
 				return false

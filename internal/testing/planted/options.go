@@ -17,8 +17,7 @@ type Options struct {
 	Noise    int   // number of columns of noise; default twice the factors; not together with Columns
 	Constant int   // number of constant columns; default 2, or fewer if Columns is small
 	GroupRow int64 // number of rows of a row group, see Table.Cuts; default 4,096
-	// Classes is the number of classes of rows (Table.Class) on which the factors depend, a power of two; default 0:
-	// none.
+	// Classes is the number of classes of rows (Table.Class) on which the factors depend, a power of two; default 0: none.
 	Classes int
 	Seed    uint64 // default 1
 }

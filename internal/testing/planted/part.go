@@ -13,7 +13,7 @@ type Part struct {
 	Range stream.Range
 }
 
-// Rows implements stream.Source.
+// Rows implements stream.Source. It returns the number of rows of the part.
 func (p Part) Rows() int64 { return p.Range.To - p.Range.From }
 
 // Chunks implements stream.Source. It always returns all rows of the part.

@@ -147,10 +147,10 @@ func (a Answer) CoveredGroups(columns []int) int {
 	return found
 }
 
-// Columns implements stream.Source.
+// Columns implements stream.Source. It returns the names and types of the columns.
 func (t *Table) Columns() []stream.Column { return t.names }
 
-// Rows implements stream.Source.
+// Rows implements stream.Source. It returns Options.Rows.
 func (t *Table) Rows() int64 { return t.opt.Rows }
 
 // Cuts implements stream.Source. It returns the starts of the row groups and the end.
@@ -218,9 +218,9 @@ func (t *Table) FillColumn(j int, from int64, out []float64) {
 	}
 }
 
-func (t *Table) addFactor(f int, weight float64, from int64, out []float64) {
-	own := t.newSeries(uint64(f))
-	if f+1 >= t.opt.Classes {
+func (t *Table) addFactor(factor int, weight float64, from int64, out []float64) {
+	own := t.newSeries(uint64(factor))
+	if factor+1 >= t.opt.Classes {
 		for i := range out {
 			out[i] += float64(weight * own.Normal(from+int64(i)))
 		}
@@ -230,7 +230,7 @@ func (t *Table) addFactor(f int, weight float64, from int64, out []float64) {
 		row := from + int64(i)
 		// The Walsh function f+1 of the class is the sign of a parity. Each Walsh function, and the product of any two,
 		// sums to 0 over the classes.
-		sign := float64(1 - 2*(bits.OnesCount(uint(t.Class(row)&(f+1)))&1))
+		sign := float64(1 - 2*(bits.OnesCount(uint(t.Class(row)&(factor+1)))&1))
 		out[i] += float64(weight * (float64(classShare*sign) + float64(ownShare*own.Normal(row))))
 	}
 }

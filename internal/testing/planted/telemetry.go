@@ -145,21 +145,21 @@ func (b *telemetryFile) addIntegers(name string, value func(at int64) int64) {
 	b.addColumn(name, v)
 }
 
-func (b *telemetryFile) addReals(name string, absent float64, value func(at int64) float64) {
+func (b *telemetryFile) addReals(name string, nullShare float64, value func(at int64) float64) {
 	v, nulls := make([]float64, b.rows), b.namedSeries(name+" is null")
 	for r := range v {
 		at := b.from + int64(r)
-		if v[r] = value(at); float64(nulls.Bits(at)>>11)*0x1p-53 < absent {
+		if v[r] = value(at); float64(nulls.Bits(at)>>11)*0x1p-53 < nullShare {
 			v[r] = math.NaN()
 		}
 	}
 	b.addColumn(name, v)
 }
 
-func (b *telemetryFile) earlierValue(name string, at int64) float64 {
+func (b *telemetryFile) earlierValue(name string, row int64) float64 {
 	for _, c := range b.columns {
 		if c.Name == name {
-			return c.Values.([]float64)[at-b.from]
+			return c.Values.([]float64)[row-b.from]
 		}
 	}
 	panic("planted: no column " + name)

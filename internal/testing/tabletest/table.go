@@ -51,10 +51,10 @@ func (t Table) PermuteColumns(order []int) Table {
 // N returns the number of rows.
 func (t Table) N() int { return len(t.Cols[0]) }
 
-// Rows implements stream.Source.
+// Rows implements stream.Source. It returns the length of the columns.
 func (t Table) Rows() int64 { return int64(t.N()) }
 
-// Cuts implements stream.Source.
+// Cuts implements stream.Source. The rows form a single group.
 func (t Table) Cuts() []int64 { return []int64{0, t.Rows()} }
 
 // Columns implements stream.Source. All columns have type double.
@@ -69,7 +69,7 @@ func (t Table) Columns() []stream.Column {
 	return out
 }
 
-// Chunks implements stream.Source.
+// Chunks implements stream.Source. It delivers the rows in several chunks.
 func (t Table) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		const height = 7

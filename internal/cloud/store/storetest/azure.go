@@ -47,15 +47,15 @@ func startAzure(t testing.TB) *Server {
 			return exec.Command(program, "--blobPort", fmt.Sprint(port), "--location", dir, "--silent", "--disableTelemetry", "--skipApiVersionCheck") //nolint:noctx // Stop ends it
 		},
 	})
-	signedPut(t, s.Endpoint, "/lake", "restype=container", nil)
+	sendSignedPut(t, s.Endpoint, "/lake", "restype=container", nil)
 	s.put = func(key string, content []byte) {
 		t.Helper()
-		signedPut(t, s.Endpoint, "/lake/"+(&url.URL{Path: key}).EscapedPath(), "", content)
+		sendSignedPut(t, s.Endpoint, "/lake/"+(&url.URL{Path: key}).EscapedPath(), "", content)
 	}
 	return s
 }
 
-func signedPut(t testing.TB, endpoint, path, query string, content []byte) {
+func sendSignedPut(t testing.TB, endpoint, path, query string, content []byte) {
 	t.Helper()
 	address := endpoint + "/" + azureAccount + path
 	resource := "/" + azureAccount + "/" + azureAccount + path

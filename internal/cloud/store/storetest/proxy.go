@@ -89,9 +89,9 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	return p
 }
 
-func isFaultDue(fault *atomic.Int64, n int64) bool {
+func isFaultDue(fault *atomic.Int64, requestNumber int64) bool {
 	each := fault.Load()
-	return each > 0 && n%each == 0
+	return each > 0 && requestNumber%each == 0
 }
 
 func (p *Proxy) forwardRequest(transport http.RoundTripper, w http.ResponseWriter, r *http.Request) {
@@ -144,9 +144,9 @@ func (p *Proxy) forwardRequest(transport http.RoundTripper, w http.ResponseWrite
 	p.copyBody(w, r, resp, n)
 }
 
-func (p *Proxy) copyBody(w http.ResponseWriter, r *http.Request, resp *http.Response, n int64) {
+func (p *Proxy) copyBody(w http.ResponseWriter, r *http.Request, resp *http.Response, requestNumber int64) {
 	body := io.Reader(resp.Body)
-	cut, stall := isFaultDue(&p.CutEach, n), isFaultDue(&p.StallEach, n)
+	cut, stall := isFaultDue(&p.CutEach, requestNumber), isFaultDue(&p.StallEach, requestNumber)
 	if (cut || stall) && resp.ContentLength > 0 && r.Method == http.MethodGet {
 		body = io.LimitReader(body, resp.ContentLength/2)
 	} else {

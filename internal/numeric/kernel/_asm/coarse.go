@@ -90,8 +90,8 @@ func newByteMultiplier(w width, vnni bool, ones vector) func(x, y, product, sum 
 	}
 }
 
-// writeDotProducts writes a coarseCode.dotProducts, which computes one product after the other. Prefetching does not
-// make it faster.
+// writeDotProducts writes the code of a coarseCode.dotProducts, which computes one product after the other.
+// Prefetching does not make it faster.
 func writeDotProducts(name string, w width, vnni bool) {
 	beginFunction("dots"+name, "func(blocks int, x, y *byte, stride int, which *int32, count int, sums *int32)", "dots"+name+" implements coarseCode.dotProducts; blocks and count are at least 1.")
 	blocks, x, y, stride := arg("blocks"), arg("x"), arg("y"), arg("stride")
@@ -137,7 +137,8 @@ func writeDotProducts(name string, w width, vnni bool) {
 	RET()
 }
 
-// writeMixDimensions writes coarseCode.mixDimensions. A pass reads and writes each vector once.
+// writeMixDimensions writes the code of coarseCode.mixDimensions, which multiplies dimensions by a Hadamard
+// matrix. A pass reads and writes each vector once.
 func writeMixDimensions() {
 	beginFunction("mixAVX2", "func(n, h, radix int, x *float32, by float32)", "mixAVX2 implements coarseCode.mixDimensions.")
 	n, h, radix, x := arg("n"), arg("h"), arg("radix"), arg("x")
@@ -197,7 +198,7 @@ func writeMixDimensions() {
 	}
 }
 
-// writeFlipSigns writes coarseCode.flipSigns.
+// writeFlipSigns writes the code of coarseCode.flipSigns, which changes the signs of some dimensions.
 func writeFlipSigns() {
 	beginFunction("flipAVX2", "func(n int, x *float32, signs *uint32)", "flipAVX2 implements coarseCode.flipSigns; n is at least 1.")
 	n, x, signs := arg("n"), arg("x"), arg("signs")
@@ -214,7 +215,7 @@ func writeFlipSigns() {
 	RET()
 }
 
-// writeLargestMagnitudes writes coarseCode.largestMagnitudes.
+// writeLargestMagnitudes writes the code of coarseCode.largestMagnitudes, one magnitude for each lane.
 func writeLargestMagnitudes() {
 	beginFunction("widestAVX2", "func(n int, x *float32, most *[8]float32)", "widestAVX2 implements coarseCode.largestMagnitudes; n is at least 1.")
 	n, x, most := arg("n"), arg("x"), arg("most")
@@ -233,7 +234,7 @@ func writeLargestMagnitudes() {
 	RET()
 }
 
-// writeQuantise writes coarseCode.quantise.
+// writeQuantise writes the code of coarseCode.quantise, which rounds float32 to bytes.
 func writeQuantise() {
 	beginFunction("quantiseAVX2", "func(quads int, x *float32, inverse, step *[8]float32, dst *byte, rest, squares *[8]float32, sums *[8]int32)", "quantiseAVX2 implements coarseCode.quantise; quads is at least 1.")
 	quads, x, dst := arg("quads"), arg("x"), arg("dst")

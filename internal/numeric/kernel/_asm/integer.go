@@ -89,7 +89,7 @@ func writeMulInts(name string, w width, mr, nv int, vnni bool) {
 	RET()
 }
 
-// writePrefetch writes integerCode.prefetch.
+// writePrefetch writes the code of integerCode.prefetch, which prefetches cache lines.
 func writePrefetch() {
 	beginFunction("fetchAVX2", "func(lines int, x *float64)", "fetchAVX2 implements integerCode.prefetch; lines is at least 1.")
 	lines, x := arg("lines"), arg("x")
@@ -143,8 +143,8 @@ func vnniProduct(name string, opcode uint64, w width, x, y, sum vector) {
 	}
 }
 
-// writeToInt16 writes integerCode.toInt16. It converts 16 numbers at a time to int32 and back, until one differs. A
-// number outside the range of int16 saturates, and is then beyond the limit of ToWholes.
+// writeToInt16 writes the code of integerCode.toInt16. It converts 16 numbers at a time to int32 and back,
+// until one differs. A number outside the range of int16 saturates, and is then beyond the limit of ToWholes.
 func writeToInt16() {
 	beginFunction("wholesAVX2", "func(blocks int, src *float64, dst *int16) (least, most int16, ok bool)", "wholesAVX2 implements integerCode.toInt16; blocks is at least 1.")
 	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")

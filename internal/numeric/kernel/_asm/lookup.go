@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// writeLookup writes isa.lookup. It compares all indices of a group of 8 integers with the table's size before it looks
-// them up.
+// writeLookup writes the code of isa.lookup, which looks up packed integers in a table. It compares all
+// indices of a group of 8 integers with the table's size before it looks them up.
 func writeLookup() {
 	beginFunction("lookupAVX2", "func(groups int, packed *byte, width int, how *[17]uint64, table *float64, size int, dst *float64) int", "lookupAVX2 implements isa.lookup.")
 	groups, packed, width, how := arg("groups"), arg("packed"), arg("width"), arg("how")
@@ -56,7 +56,7 @@ func writeLookup() {
 	RET()
 }
 
-// writeAllFinite writes isa.allFinite. It uses that x − x is 0 for finite x, and otherwise NaN.
+// writeAllFinite writes the code of isa.allFinite. It uses that x − x is 0 for finite x, and otherwise NaN.
 func writeAllFinite() {
 	beginFunction("finiteAVX2", "func(blocks int, x *float64) bool", "finiteAVX2 implements isa.allFinite; blocks is at least 1.")
 	blocks, x := arg("blocks"), arg("x")

@@ -185,7 +185,7 @@ func writeMul(e elem, w width, mr, nv int) {
 	RET()
 }
 
-// writeThin writes micro.thin, which is similar to writeMul, but reads an A that is not packed.
+// writeThin writes micro.thin, a micro-kernel for a product with few columns: it reads an A that is not packed.
 func writeThin(w width, mr, nv int) {
 	name := "thin" + w.name
 	beginFunction(name, "func(k int, alpha float64, a *float64, rows, columns int, b, c *float64, ldc int)", fmt.Sprintf("%s implements micro.thin for %d×%d tiles.", name, mr, nv*w.bytes/8))
@@ -243,8 +243,8 @@ func writeThin(w width, mr, nv int) {
 	RET()
 }
 
-// writeTranspose writes micro.transpose. Four rows become a part of a panel; it transposes 4 (float64) or 8 (float32)
-// of their elements at a time.
+// writeTranspose writes the code of micro.transpose. Four rows become a part of a panel; it transposes 4
+// (float64) or 8 (float32) of their elements at a time.
 func writeTranspose(e elem) {
 	beginFunction("transpose"+e.name+"AVX2", fmt.Sprintf("func(k int, src *%s, stride int, dst *%s, width int)", e.goType, e.goType), fmt.Sprintf("transpose%sAVX2 implements micro.transpose.", e.name))
 	k, src, stride, dst, width := arg("k"), arg("src"), arg("stride"), arg("dst"), arg("width")
@@ -315,8 +315,8 @@ func writeTranspose(e elem) {
 	RET()
 }
 
-// writeCopyPanel writes micro.copy, for rows of a panel that are adjacent in memory. It copies bytes, and therefore
-// serves both element types: k times 16·units bytes.
+// writeCopyPanel writes the code of micro.copy, for rows of a panel that are adjacent in memory. It copies
+// bytes, and therefore serves both element types: k times 16·units bytes.
 func writeCopyPanel() {
 	beginFunction("copyAVX2", "func(k int, src *byte, stride int, dst *byte, units int)", "copyAVX2 copies k runs of 16·units bytes, stride bytes apart, one after the other.")
 	k, src, stride, dst, units := arg("k"), arg("src"), arg("stride"), arg("dst"), arg("units")

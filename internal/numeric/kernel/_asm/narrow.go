@@ -6,7 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// writeWholeRange writes isa.wholeRange. It converts 16 numbers at a time to int32 and back, until a bit differs.
+// writeWholeRange writes the code of isa.wholeRange, which finds the range of integers. It converts 16 numbers
+// at a time to int32 and back, until a bit differs.
 func writeWholeRange() {
 	beginFunction("wholeRangeAVX2", "func(blocks int, x *float64) (least, most int32, ok bool)", "wholeRangeAVX2 implements isa.wholeRange; blocks is at least 1.")
 	blocks, x := arg("blocks"), arg("x")
@@ -57,7 +58,7 @@ func writeWholeRange() {
 	RET()
 }
 
-// writeToLowBytes writes isa.toLowBytes.
+// writeToLowBytes writes the code of isa.toLowBytes, which writes the lowest byte of each number.
 func writeToLowBytes() {
 	beginFunction("lowBytesAVX2", "func(blocks int, src *float64, dst *byte)", "lowBytesAVX2 implements isa.toLowBytes; blocks is at least 1.")
 	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
@@ -86,7 +87,7 @@ func writeToLowBytes() {
 	RET()
 }
 
-// writeFromBytes writes isa.fromBytes.
+// writeFromBytes writes the code of isa.fromBytes, which converts bytes to float64.
 func writeFromBytes() {
 	beginFunction("ofBytesAVX2", "func(blocks int, src *byte, dst *float64)", "ofBytesAVX2 implements isa.fromBytes; blocks is at least 1.")
 	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
@@ -106,7 +107,8 @@ func writeFromBytes() {
 	RET()
 }
 
-// writeAllSingles writes isa.allSingles. It converts 16 numbers at a time to float32 and back, until a bit differs.
+// writeAllSingles writes the code of isa.allSingles. It converts 16 numbers at a time to float32 and back,
+// until a bit differs.
 func writeAllSingles() {
 	beginFunction("allSinglesAVX2", "func(blocks int, x *float64) bool", "allSinglesAVX2 implements isa.allSingles; blocks is at least 1.")
 	blocks, x := arg("blocks"), arg("x")
@@ -137,7 +139,7 @@ func writeAllSingles() {
 	RET()
 }
 
-// writeToSingles writes isa.toSingles.
+// writeToSingles writes the code of isa.toSingles, which converts float64 to float32.
 func writeToSingles() {
 	beginFunction("singlesAVX2", "func(blocks int, src *float64, dst *float32)", "singlesAVX2 implements isa.toSingles; blocks is at least 1.")
 	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")
@@ -156,7 +158,7 @@ func writeToSingles() {
 	RET()
 }
 
-// writeFromSingles writes isa.fromSingles.
+// writeFromSingles writes the code of isa.fromSingles, which converts float32 to float64.
 func writeFromSingles() {
 	beginFunction("ofSinglesAVX2", "func(blocks int, src *float32, dst *float64)", "ofSinglesAVX2 implements isa.fromSingles; blocks is at least 1.")
 	blocks, src, dst := arg("blocks"), arg("src"), arg("dst")

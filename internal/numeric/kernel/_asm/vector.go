@@ -85,8 +85,8 @@ func eachBlock(blocks, dst, x, next Register, step func(i int)) {
 	Label("done")
 }
 
-// writeShiftColumn writes isa.shiftColumn. It prefetches the next column, because columns of a chunk may be far apart,
-// and the processor cannot predict the next one.
+// writeShiftColumn writes the code of isa.shiftColumn, which subtracts a number from a column. It prefetches
+// the next column, because columns of a chunk may be far apart, and the processor cannot predict the next one.
 func writeShiftColumn() {
 	beginFunction("shiftAVX2", "func(blocks int, dst, x *float64, by float64, next *float64, ends *[8]float64)", "shiftAVX2 implements isa.shiftColumn.")
 	blocks, dst, x, next, ends := arg("blocks"), arg("dst"), arg("x"), arg("next"), arg("ends")
@@ -108,7 +108,8 @@ func writeShiftColumn() {
 	RET()
 }
 
-// writeStandardize writes isa.standardize. It rounds the difference and the product, as Go does.
+// writeStandardize writes the code of isa.standardize, which shifts and scales a column. It rounds the
+// difference and the product, as Go does.
 func writeStandardize() {
 	beginFunction("standardizeAVX2", "func(blocks int, dst, x *float64, shift, factor, missing float64, next *float64)", "standardizeAVX2 implements isa.standardize.")
 	blocks, dst, x, next := arg("blocks"), arg("dst"), arg("x"), arg("next")
@@ -222,7 +223,8 @@ func writeSquaredDistances() {
 	RET()
 }
 
-// writeGatherRows writes isa.gatherRows. The sums of a row of C stay in registers while the rows of X are added.
+// writeGatherRows writes the code of isa.gatherRows, which adds weighted rows of X to rows of C. The sums of a
+// row of C stay in registers while the rows of X are added.
 func writeGatherRows() {
 	beginFunction("gatherAVX2", "func(columns int, starts, rows *int32, weights, x *float64, ldx, width int, c *float64, ldc int)", "gatherAVX2 implements isa.gatherRows; columns and width are at least 1.")
 	columns, starts, rows, weights := arg("columns"), arg("starts"), arg("rows"), arg("weights")
@@ -299,8 +301,9 @@ func writeGatherRows() {
 	part("one", 1, "columns")
 }
 
-// writeRotate writes isa.rotate. Four vectors at a time go through all rotations. A rotation waits 4 cycles for the
-// result of the previous one, and its 16 operations on four vectors take 8 cycles.
+// writeRotate writes the code of isa.rotate, which rotates neighbouring rows of a panel. Four vectors at a
+// time go through all rotations. A rotation waits 4 cycles for the result of the previous one, and its 16 operations on
+// four vectors take 8 cycles.
 func writeRotate(w width) {
 	beginFunction("rotate"+w.name, "func(n int, c, s, panel *float64, step int)", "rotate"+w.name+" implements isa.rotate; n is at least 1.")
 	total, cs, sn, panel, step := arg("n"), arg("c"), arg("s"), arg("panel"), arg("step")
@@ -344,8 +347,8 @@ func writeRotate(w width) {
 	RET()
 }
 
-// writeNarrowRows writes isa.narrowRows. It processes 4 rows of a column-major chunk, 4 columns at a time. The rows
-// become a part of a float32 panel and of the rows of float64.
+// writeNarrowRows writes the code of isa.narrowRows, which packs rows as float32. It processes 4 rows of a
+// column-major chunk, 4 columns at a time. The rows become a part of a float32 panel and of the rows of float64.
 func writeNarrowRows() {
 	beginFunction("narrowAVX2", "func(k int, src *float64, stride int, shift *float64, scale float64, dst *float32, width int, raw *float64, long int, squares *[4]float64)", "narrowAVX2 implements isa.narrowRows.")
 	k, src, stride, shift := arg("k"), arg("src"), arg("stride"), arg("shift")
@@ -407,8 +410,9 @@ func writeNarrowRows() {
 	RET()
 }
 
-// writeLowestBounds writes isa.lowestBounds. The upper bounds of a row stay in registers. Of its lower bounds only the
-// lowest is kept. The slack of a whole group of 48 anchors fits into registers of 64 bytes.
+// writeLowestBounds writes the code of isa.lowestBounds, for the distances of rows to anchors. The upper
+// bounds of a row stay in registers. Of its lower bounds only the lowest is kept. The slack of a whole group of 48
+// anchors fits into registers of 64 bytes.
 func writeLowestBounds(w width) {
 	const signature = "func(rows int, c *float32, ldc int, slack *float32, n int, loose *float32, uppers *[16]float32, lowers *float32, groups int)"
 	doc := "implements isa.lowestBounds; n is a multiple of 8."
@@ -498,8 +502,9 @@ func writeLowestBounds(w width) {
 	RET()
 }
 
-// writeFindWithin writes isa.findWithin. Few groups contain anchors to be found, and in these groups few vectors do.
-// Each such vector is compressed and written in full, which needs no branch.
+// writeFindWithin writes the code of isa.findWithin, which finds the anchors within a limit. Few groups
+// contain anchors to be found, and in these groups few vectors do. Each such vector is compressed and written in full,
+// which needs no branch.
 func writeFindWithin() {
 	beginFunction("withinAVX512", "func(n int, c, slack, lowers *float32, room, limit float32, found *[784]int32) int", "withinAVX512 implements isa.findWithin; n is a multiple of 48.")
 	n, c, slack, lowers, found := arg("n"), arg("c"), arg("slack"), arg("lowers"), arg("found")
@@ -563,7 +568,8 @@ func writeFindWithin() {
 	RET()
 }
 
-// writeFirstNotAbove writes isa.firstNotAbove. It makes 16 comparisons at a time until one is true.
+// writeFirstNotAbove writes the code of isa.firstNotAbove, which finds a bound not above a limit. It makes 16
+// comparisons at a time until one is true.
 func writeFirstNotAbove() {
 	beginFunction("belowAVX2", "func(c, slack *float32, norm, limit float32, from, n int) int", "belowAVX2 implements isa.firstNotAbove; it reads up to 15 elements beyond n.")
 	c, slack, from, n := arg("c"), arg("slack"), arg("from"), arg("n")
