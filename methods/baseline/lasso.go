@@ -54,8 +54,8 @@ const (
 	// dependentShare: a feature is a combination of the active features if they leave at most this share of its square
 	// as a residual, as in package greedy.
 	dependentShare = 1e-8
-	// pathEnd is the λ at which the path ends, as a share of the largest norm of a feature. If u has norm 1, products of a
-	// feature and u below this number are considered rounding error.
+	// pathEnd is the λ at which the path of settings ends, as a share of the largest norm of a feature. The regressed vector
+	// u has norm 1, so at a smaller λ the product of a feature and the residual is only rounding error.
 	pathEnd = 1e-10
 	// perturbation is the change of u that breaks ties, as a share of the norm of u. It is well above the rounding errors
 	// that make tied values differ, and too small to affect a ranking visibly.

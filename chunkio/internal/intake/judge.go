@@ -321,7 +321,7 @@ func (c *columnBelow) nameScore(kind fieldClass, k Kind, field string, x, named 
 	names = clampMagnitude(math.Log(named*float64(n+1)/(float64(c.classCounts[kind])+0.5)), 4)
 	switch {
 	case kind == numberField && c.classCounts[numberField] > 0:
-		return names + c.numberRangeScore(k, x)
+		return names + c.scoreNumberAsName(k, x)
 	case c.repeatsFirst > 0 && kind == wordField:
 		return names + clampMagnitude(math.Log(0.03*float64(c.classCounts[wordField]+2)/float64(c.classCounts[wordField]+1-c.singleWords())), 3.5)
 	case kind != wordField || c.classCounts[wordField] == 0:
@@ -348,24 +348,24 @@ func (c *columnBelow) singleWords() (n int) {
 	return n
 }
 
-func (c *columnBelow) numberRangeScore(k Kind, x float64) (names float64) {
+func (c *columnBelow) scoreNumberAsName(k Kind, x float64) (forNames float64) {
 	n := float64(c.classCounts[numberField])
 	whole := (float64(c.whole) + 0.5) / (n + 1)
 	switch gap := max(c.min-x, x-c.max); {
 	case gap <= 0:
-		names = math.Log(0.25 / max((n-1)/(n+1), 0.35))
+		forNames = math.Log(0.25 / max((n-1)/(n+1), 0.35))
 	case n > 2 && gap <= 3*c.totalStep/(n-1):
-		names = -0.4 // x is as near to the values as consecutive values of a series are to each other
+		forNames = -0.4 // x is as near to the values as consecutive values of a series are to each other
 	default:
-		names = min(math.Log(0.375*(n+1)), 2.5)
+		forNames = min(math.Log(0.375*(n+1)), 2.5)
 		if n > 2 && gap > 2*(c.max-c.min) {
-			names += 0.7
+			forNames += 0.7
 		}
 	}
 	if k.isWhole() {
-		return names + min(max(math.Log(0.7/whole), -0.4), 2)
+		return forNames + min(max(math.Log(0.7/whole), -0.4), 2)
 	}
-	return names + min(max(math.Log(0.3/(1-whole)), -0.4), 2)
+	return forNames + min(max(math.Log(0.3/(1-whole)), -0.4), 2)
 }
 
 func clampMagnitude(x, largestMagnitude float64) float64 {

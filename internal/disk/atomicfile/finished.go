@@ -31,8 +31,8 @@ func (f FinishedFile) matchesFile(ctx context.Context, folder *os.Root, rel stri
 	return same && err == nil
 }
 
-// finishedList is the log of the complete files of a folder, or of the marks of a file. It exists while these are
-// built. A record is appended after its file is safe on disk. A file without a record is made again.
+// finishedList is the log of the complete files of an output folder or, if the output is one file, of its marks: the
+// lengths up to which the file is complete. It exists while the output is made. A record is appended after its file is safe on disk. A file without a record is made again.
 type finishedList struct {
 	log     *journal.Log[FinishedFile]
 	byPlace map[string]FinishedFile // by FinishedFile.Place, without Detail to save memory

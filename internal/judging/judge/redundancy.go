@@ -85,7 +85,8 @@ func normalizeDirection(col []float64) bool {
 		col[i] -= mean
 		biggest = max(biggest, math.Abs(col[i]))
 	}
-	// The error of the mean of n equal values of magnitude 1 is at most n·2⁻⁵³.
+	// The mean of n equal values of magnitude 1 has an error of at most n·2⁻⁵³. So the column is constant if no value
+	// differs from the mean by more than twice that.
 	if biggest <= float64(len(col))*0x1p-52 {
 		clear(col)
 		return false

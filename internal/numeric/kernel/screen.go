@@ -216,8 +216,8 @@ func (n *Nearest) excludeAnchors(s *nearestScratch, i int) {
 	loose, half, margin := float64(s.loose[i]), s.half[i*n.paddedAnchors:], n.settlingMargin(s.norms[i])
 	limit := math.MaxFloat64
 	if n.count <= upperSets {
-		// Each set has one lowest upper bound, so at least count anchors have an upper bound of at most the count-th lowest.
-		// With this initial limit, 14 of 2,000 anchors become candidates if screened in bytes, and 8 if screened in float32.
+		// The anchors are divided into sets, and the lowest upper bound of each set is known. So at least count anchors have an
+		// upper bound of at most the count-th lowest of these. With this initial limit, 14 of 2,000 anchors become candidates if screened in bytes, and 8 if screened in float32.
 		limit = float64(nthLowest(&s.lowestUppers[i], n.count)) + n.widestGap + margin
 	}
 	s.candidates, s.uppers = s.candidates[:0], s.uppers[:0]

@@ -75,9 +75,9 @@ func (a *scaledColumns) addTimesU(factor float64, y, x kernel.Matrix[float64]) {
 	})
 }
 
-func (a *scaledColumns) multiplyIntoNew(x, c kernel.Matrix[float64]) kernel.Matrix[float64] {
-	y := kernel.RowMajor(make([]float64, x.Rows*c.Cols), x.Rows, c.Cols, c.Cols)
-	kernel.Gemm(a.team, 1, x, c, y)
+func (a *scaledColumns) productInNewMatrix(x, factor kernel.Matrix[float64]) kernel.Matrix[float64] {
+	y := kernel.RowMajor(make([]float64, x.Rows*factor.Cols), x.Rows, factor.Cols, factor.Cols)
+	kernel.Gemm(a.team, 1, x, factor, y)
 	return y
 }
 

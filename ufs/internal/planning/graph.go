@@ -63,7 +63,7 @@ func (graphKind) countGatherPasses(w Workload, b budget.Budget) method.Passes {
 	return method.Passes{Least: 2, Most: 4, Why: stream.Textf("a profile that draws the anchors, and the statistics, if nothing is missing; else two more profiles")}
 }
 
-func (graphKind) reasonForProfiles(w Workload) stream.Text {
+func (graphKind) reasonToReadProfilesFirst(w Workload) stream.Text {
 	return stream.Textf("method %s needs the scaling and the anchors of all rows", w.Run.Bound.Name)
 }
 

@@ -107,10 +107,10 @@ const (
 
 // ProfileReason returns the reason why all shards need a round of profiles first. It is empty if they do not.
 func ProfileReason(r *settled.Run, ds *chunkio.Dataset) stream.Text {
-	return kindOf(r).reasonForProfiles(NewWorkload(r, nil, ds))
+	return kindOf(r).reasonToReadProfilesFirst(NewWorkload(r, nil, ds))
 }
 
-func reasonToProfileMissing(w Workload) stream.Text {
+func reasonForMissingValues(w Workload) stream.Text {
 	if request.MissingPolicy(&w.Run.Request) != stream.MissingKeep && w.Run.Columns.Sparse == "" && settled.PromisesMissing(w.Table) {
 		return stream.Textf("values are missing, and {missing} %s needs to know which columns are left out", w.Run.Columns.Missing)
 	}

@@ -68,7 +68,7 @@ func (rowKind) countGatherPasses(w Workload, _ budget.Budget) method.Passes {
 	return gatherPassesOfColumns(w)
 }
 
-func (rowKind) reasonForProfiles(w Workload) stream.Text {
+func (rowKind) reasonToReadProfilesFirst(w Workload) stream.Text {
 	return stream.Textf("method %s iterates over rows, and a profile takes a sample of them along", w.Run.Bound.Name)
 }
 

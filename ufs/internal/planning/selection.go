@@ -90,8 +90,8 @@ type kind interface {
 	// countGatherPasses returns the least and the greatest number of times that gathering reads the input. The number may
 	// depend on missing values that are found only while reading.
 	countGatherPasses(w Workload, b budget.Budget) method.Passes
-	// reasonForProfiles returns the reason why all shards need a round of profiles first. It is empty if they do not.
-	reasonForProfiles(w Workload) stream.Text
+	// reasonToReadProfilesFirst returns the reason why all shards need a round of profiles first. It is empty if they do not.
+	reasonToReadProfilesFirst(w Workload) stream.Text
 	// describeLastScan returns the kind of the last round of scans. It adds the anchors and sampled rows of that round to j.
 	describeLastScan(w Workload, j *scalemodel.Job) scalemodel.Kind
 }
@@ -126,7 +126,7 @@ func (columnKind) countGatherPasses(w Workload, _ budget.Budget) method.Passes {
 	return gatherPassesOfColumns(w)
 }
 
-func (columnKind) reasonForProfiles(w Workload) stream.Text { return reasonToProfileMissing(w) }
+func (columnKind) reasonToReadProfilesFirst(w Workload) stream.Text { return reasonForMissingValues(w) }
 
 // profileKind plans for methods that select from the profile of each column.
 type profileKind struct{ columnKind }
