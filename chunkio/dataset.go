@@ -56,15 +56,9 @@ func NewStdin(r io.Reader) *Stdin {
 
 // DefaultSparse returns the default of Options.Sparse for inputs. It is empty unless one of them is text with sparse
 // rows (libsvm, Matrix Market) by its name, or the first local file is such text by its first bytes: of a folder or of
-// a list (@list), or standard input if stdin is a *Stdin.
-func DefaultSparse(ctx context.Context, inputs []string, stdin io.Reader) string {
-	return listing.DefaultSparse(ctx, inputs, stdin)
-}
-
-// SniffSparse returns the default of Options.Sparse according to the beginning of the first input. This input must be a
-// local file, or a folder, of which only the first file is read. The default is set for NDJSON with one map whose keys
-// are identifiers, and no other columns that can be features. It is empty for all other inputs, also for a list of
-// files (@list), because the list may be a pipe, which can be read only once.
-func SniffSparse(ctx context.Context, inputs []string) string {
-	return listing.SniffSparse(ctx, inputs)
+// a list (@list), or standard input if stdin is a *Stdin. If acceptsMaps is set, the default may also be the name of a
+// map in NDJSON: if the first input is a local file or a folder, and its first file has one map whose keys are
+// identifiers, and no other columns that can be features.
+func DefaultSparse(ctx context.Context, inputs []string, stdin io.Reader, acceptsMaps bool) string {
+	return listing.DefaultSparse(ctx, inputs, stdin, acceptsMaps)
 }

@@ -35,7 +35,7 @@ func TestCloseScratchOfRows(t *testing.T) {
 	}{
 		"CSV":            {csv, Options{}},
 		"an array":       {file("a.npy", npyArray(x, true)), Options{}},
-		"libsvm":         {svm, Options{Sparse: DefaultSparse(t.Context(), []string{svm}, nil)}},
+		"libsvm":         {svm, Options{Sparse: DefaultSparse(t.Context(), []string{svm}, nil, false)}},
 		"triples":        {writeTriples(t, filepath.Join(dir, "a.parquet"), []triple{{0, 1, 2}, {1, 0, 3}}, 1), Options{Sparse: "r,i,v"}},
 		"CSV on stdin":   {"-", Options{Stdin: bytes.NewReader(table)}},
 		"array on stdin": {"-", Options{Stdin: bytes.NewReader(npyArray(x, false))}},

@@ -61,7 +61,7 @@ func sumsOf(t *testing.T, path string, opt Options) (map[string]float64, int) {
 // rows, a feature for every key. The test adds up the expected sums while it writes the keys.
 func TestMapsOfTextsAreSparseRows(t *testing.T) {
 	path, want := keyFile(t, 3000)
-	if got := SniffSparse(t.Context(), []string{path}); got != "counts" {
+	if got := DefaultSparse(t.Context(), []string{path}, nil, true); got != "counts" {
 		t.Fatalf("sniffed %q", got)
 	}
 	columns := filepath.Join(t.TempDir(), "ids.parquet")

@@ -53,7 +53,7 @@ func TestMatrixEqualsLists(t *testing.T) {
 		filepath.Join(dir, "folder"), "@" + list, "-",
 	} {
 		opt := Options{Stdin: NewStdin(bytes.NewReader(text))}
-		opt.Sparse = DefaultSparse(t.Context(), []string{in}, opt.Stdin) + ",8"
+		opt.Sparse = DefaultSparse(t.Context(), []string{in}, opt.Stdin, false) + ",8"
 		ds, err := Open(t.Context(), []string{in}, opt)
 		if err != nil {
 			t.Errorf("opening %s: %v", in, err)
@@ -66,7 +66,7 @@ func TestMatrixEqualsLists(t *testing.T) {
 		formattest.Must(t, ds.Close())
 	}
 	for _, in := range []string{write("lines", []byte("1 1:2\n1 1:3\n")), filepath.Join(dir, "none"), "@" + filepath.Join(dir, "none")} {
-		if got := DefaultSparse(t.Context(), []string{in}, nil); got != "" {
+		if got := DefaultSparse(t.Context(), []string{in}, nil, false); got != "" {
 			t.Errorf("%s: the default is %q, want none", in, got)
 		}
 	}

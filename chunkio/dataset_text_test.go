@@ -39,7 +39,7 @@ func TestTextEqualsLists(t *testing.T) {
 		opt := Options{Sparse: "ix,x,8", Weight: "label"}
 		want, err := chunkiotest.CollectRows(disk.OpenDataset(t, planted, opt), stream.Range{})
 		formattest.Must(t, err)
-		opt.Sparse = DefaultSparse(t.Context(), paths[:1], nil) + ",8"
+		opt.Sparse = DefaultSparse(t.Context(), paths[:1], nil, false) + ",8"
 		ds, err := Open(t.Context(), paths, opt)
 		formattest.Must(t, err)
 		for _, opt.Memory = range []int64{ds.MinMemory(), 1 << 30} {
@@ -101,7 +101,7 @@ func TestBadTextFiles(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", filepath.Base(c.path), err, c.want)
 		}
 	}
-	if DefaultSparse(t.Context(), []string{"a.parquet", "b.SVM.GZ"}, nil) != "x" || DefaultSparse(t.Context(), []string{"a.parquet", "svm"}, nil) != "" {
+	if DefaultSparse(t.Context(), []string{"a.parquet", "b.SVM.GZ"}, nil, false) != "x" || DefaultSparse(t.Context(), []string{"a.parquet", "svm"}, nil, false) != "" {
 		t.Error("names of text are not told")
 	}
 }

@@ -47,10 +47,8 @@ func ScratchOptions(q *Request) scratch.Options {
 func SettleInput(q *Request) error {
 	KeepStdin(q)
 	if q.Columns.Sparse == "" {
-		q.Columns.Sparse = chunkio.DefaultSparse(context.Background(), q.Input.Paths, q.Input.Stdin)
-	}
-	if q.Columns.Sparse == "" && q.Plan == "" && len(q.Columns.Names)+len(q.Columns.Exclude) == 0 && q.Columns.Categorical == "" {
-		q.Columns.Sparse = chunkio.SniffSparse(context.Background(), q.Input.Paths)
+		acceptsMaps := q.Plan == "" && len(q.Columns.Names)+len(q.Columns.Exclude) == 0 && q.Columns.Categorical == ""
+		q.Columns.Sparse = chunkio.DefaultSparse(context.Background(), q.Input.Paths, q.Input.Stdin, acceptsMaps)
 	}
 	if q.Columns.Sparse != "" && len(q.Columns.Names)+len(q.Columns.Exclude) > 0 {
 		return stream.Usagef("{sparse} takes all features of the lists; {columns} and {exclude} do not go with it")

@@ -24,7 +24,7 @@ func ConvertInputs(ctx context.Context, inputs []string, out string, opt ApplyOp
 		defer stdin.Close()
 		opt.Stdin = stdin
 	}
-	if listing.DefaultSparse(ctx, inputs, opt.Stdin) != "" {
+	if listing.DefaultSparse(ctx, inputs, opt.Stdin, false) != "" {
 		return convertSparseText(ctx, inputs, out, opt.withDefaults())
 	}
 	opt.direct = &directOutput{out: out}

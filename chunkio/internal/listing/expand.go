@@ -177,6 +177,14 @@ func ExpandListArgument(ctx context.Context, a *opening.Access, arg string) ([]s
 	if !ok {
 		return []string{followLinksOfArgument(arg)}, nil
 	}
+	lines, err := readListLines(ctx, a, list)
+	if err != nil {
+		return nil, err
+	}
+	return resolveLines(ctx, a, list, lines)
+}
+
+func readListLines(ctx context.Context, a *opening.Access, list string) ([]string, error) {
 	text, err := storage.ReadAll(ctx, list, storage.FetchOptions{Anonymous: a.Options.Anonymous, Meter: a.Options.Meter, Temp: a.Options.Spool, Memory: a.Options.Memory}, stream.PlainText("check the path of the list of inputs"))
 	need := int64(2*len(text)) + listLineBytes*int64(bytes.Count(text, []byte{'\n'})) // the text as bytes and as a string
 	if errors.As(err, new(*stream.MemoryError)) || err == nil && need > a.Options.Memory {
@@ -199,7 +207,7 @@ func ExpandListArgument(ctx context.Context, a *opening.Access, arg string) ([]s
 	if len(lines) == 0 {
 		return nil, stream.Dataf(list, "the input list names no file")
 	}
-	return resolveLines(ctx, a, list, lines)
+	return lines, nil
 }
 
 // listLineBytes is the memory of a line of a list without its text: its entries in growing slices of strings. With 3

@@ -19,18 +19,28 @@ import (
 )
 
 // DefaultSparse implements chunkio.DefaultSparse: it returns the default of Options.Sparse for inputs.
-func DefaultSparse(ctx context.Context, inputs []string, stdin io.Reader) string {
+func DefaultSparse(ctx context.Context, inputs []string, stdin io.Reader, acceptsMaps bool) string {
 	isSparse := func(f *formats.Format) bool { return f != nil && f.IsSparse() }
-	if slices.ContainsFunc(inputs, func(in string) bool { return isSparse(opening.FormatByName(in)) }) ||
-		len(inputs) > 0 && isSparse(detectFirstFormat(ctx, inputs[0], stdin)) {
+	switch {
+	case slices.ContainsFunc(inputs, func(in string) bool { return isSparse(opening.FormatByName(in)) }):
 		return svm.Entries
+	case len(inputs) == 0:
+		return ""
+	}
+	file := findFirstDataFile(ctx, inputs[0])
+	f := detectFirstFormat(ctx, inputs[0], file, stdin)
+	switch {
+	case isSparse(f):
+		return svm.Entries
+	case acceptsMaps && file != "" && f != nil && f.Rows == intake.NDJSON:
+		return findOnlyMap(ctx, file)
 	}
 	return ""
 }
 
 // detectFirstFormat returns the format of standard input or of the first local file of an input, or nil if it is
-// unknown. Opening the input reports errors.
-func detectFirstFormat(ctx context.Context, input string, stdin io.Reader) *formats.Format {
+// unknown. file is the result of findFirstDataFile. Opening the input reports errors.
+func detectFirstFormat(ctx context.Context, input, file string, stdin io.Reader) *formats.Format {
 	if s, isKept := stdin.(*opening.Stdin); isKept && input == StdinName {
 		return s.Format()
 	}
@@ -38,13 +48,16 @@ func detectFirstFormat(ctx context.Context, input string, stdin io.Reader) *form
 		if info, err := os.Stat(list); err != nil || !info.Mode().IsRegular() { // a pipe can be read only once
 			return nil
 		}
-		lines, err := ExpandListArgument(ctx, opening.NewAccess(settings.Options{Memory: maxListBytes}), input)
+		access := opening.NewAccess(settings.Options{Memory: maxListBytes})
+		lines, err := readListLines(ctx, access, list)
+		if err == nil {
+			lines, err = resolveLines(ctx, access, list, lines[:1])
+		}
 		if err != nil {
 			return nil
 		}
-		input = lines[0]
+		input, file = lines[0], findFirstDataFile(ctx, lines[0])
 	}
-	file := findFirstDataFile(ctx, input)
 	if file == "" {
 		return opening.FormatByName(input) // in a store
 	}
@@ -69,16 +82,7 @@ func detectFileFormat(ctx context.Context, file string) *formats.Format {
 // maxListBytes limits the memory for a list whose first file shows the format.
 const maxListBytes = 64 << 20
 
-// SniffSparse implements chunkio.SniffSparse: it returns the default of Options.Sparse according to the beginning of
-// the first input.
-func SniffSparse(ctx context.Context, inputs []string) string {
-	if len(inputs) == 0 {
-		return ""
-	}
-	file := findFirstDataFile(ctx, inputs[0])
-	if f := opening.FormatByName(file); f == nil || f.Rows != intake.NDJSON {
-		return ""
-	}
+func findOnlyMap(ctx context.Context, file string) string {
 	in, err := storage.OpenFile(ctx, file)
 	if err != nil {
 		return "" // opening it again reports the error

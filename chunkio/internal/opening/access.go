@@ -112,12 +112,7 @@ func (a *Access) OpenByFormat(ctx context.Context, in storage.Input, memory int6
 	case f != nil:
 		return a.openWithFormat(ctx, in, f, packing, memory)
 	}
-	var texts []string
-	for _, f := range formats.AllFormats() {
-		if f.IsText() && f.Begins == "" {
-			texts = append(texts, f.Endings...)
-		}
-	}
+	texts := formats.ListEndings(func(f *formats.Format) bool { return f.IsText() && f.Begins == "" })
 	e := stream.Dataf(in.Name(), "neither a Parquet file (PAR1) nor an Arrow IPC file or stream, a NumPy array, Avro or Matrix Market by its first bytes, nor text by its name (%s) or by its lines", strings.Join(texts, ", "))
 	e.Remedy = stream.Textf("name a text so, or hand it over on standard input, where - finds out what it is")
 	return nil, e

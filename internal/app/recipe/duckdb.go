@@ -18,17 +18,20 @@ const StandardInput = "standard input"
 // CheckDuckDB returns an error if DuckDB cannot read a file, not even with suitable arguments of its reader. file is
 // the file's name, format the name of its format without compression, and packing its compression: gz, zst or bz2.
 func CheckDuckDB(file, format, packing string) error {
-	known := slices.IndexFunc(chunkio.InputFormats(), func(f *chunkio.InputFormat) bool { return f.Name == format })
+	var known chunkio.InputFormat
+	if i := slices.IndexFunc(chunkio.InputFormats(), func(f *chunkio.InputFormat) bool { return f.Name == format }); i >= 0 {
+		known = *chunkio.InputFormats()[i]
+	}
 	switch parameters := place.ParameterNames(file); {
 	case len(parameters) > 0:
 		return stream.Usagef("{format} sql: %s is read with %s, which a query cannot pass to DuckDB; copy it to a local file, or select FROM a table that has it with {from} TABLE", place.DisplayName(file), strings.Join(parameters, ", "))
 	case format == StandardInput:
 		return stream.Usagef("{format} sql: a query cannot read standard input; save it to a file, or select FROM a table that has it with {from} TABLE")
-	case known >= 0 && chunkio.InputFormats()[known].IsSparse():
+	case known.IsSparse():
 		return stream.Usagef("{format} sql: %s: DuckDB does not read %s, whose rows have no columns; write the chosen features dense with apply", place.DisplayName(file), format)
 	case packing == "bz2":
 		format = "text compressed with bzip2"
-	case known >= 0 && chunkio.InputFormats()[known].DuckDB:
+	case known.DuckDB:
 		return nil
 	case format == "a NumPy array":
 		format = "NumPy arrays"

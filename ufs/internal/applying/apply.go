@@ -79,7 +79,7 @@ func (a *ApplyRequest) withSelectedColumns(ctx context.Context, write func(*requ
 		sparse = recorded
 	}
 	if sparse == "" {
-		sparse = chunkio.DefaultSparse(ctx, a.Input.Paths, a.Input.Stdin)
+		sparse = chunkio.DefaultSparse(ctx, a.Input.Paths, a.Input.Stdin, false)
 	}
 	if err := request.FillFeatureOptions(&q, a.Selection.Options); err != nil {
 		return err
