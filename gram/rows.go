@@ -239,14 +239,19 @@ func (r *Rows) encodeOrDecode(visitor *words.Visitor) {
 	}
 	words.Counts(visitor, "position", r.positions, math.MaxInt64)
 	visitor.Floats(r.root)
-	column := make([]float64, n)
+	var column []float64
+	if r.narrowValues != nil {
+		column = make([]float64, n)
+	}
 	for j := range r.Profile.Columns {
 		if r.narrowValues == nil {
 			visitor.Floats(r.x[j*r.capacity:][:n])
 			continue
 		}
 		values := r.narrowValues[j*r.capacity:][:n]
-		kernel.FromSingles(values, column)
+		if !visitor.Reads() {
+			kernel.FromSingles(values, column)
+		}
 		if visitor.Floats(column); visitor.Reads() && !storeAsFloat32(column, values) {
 			visitor.Fail("column %d has a value that no float32 holds", j)
 		}
