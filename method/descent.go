@@ -12,6 +12,7 @@ type Descent struct {
 	Ties      Ties      // ties of Order
 	Scores    []float64 // of each feature
 	Objective []float64 // after each iteration
+	FromStart bool      // Objective also has the value before the first iteration, at its beginning
 	Converged bool      // the objective fell by at most the tolerance, as a share of its value
 	Rose      *Rise     // nil if the objective never rose
 }
@@ -37,13 +38,13 @@ func (d *Descent) RecordStep(t int, value, allowed, tol float64, progress func(i
 
 // ToRanking returns the outcome as a Ranking with a trace.
 func (d *Descent) ToRanking() *Ranking {
-	return &Ranking{Order: d.Order, Scores: d.Scores, Ties: d.Ties, Rose: d.Rose, Unsettled: !d.Converged, Trace: TraceObjective(d.Objective)}
-}
-
-// TraceObjective returns a trace of the objectives of the iterations 1, 2, ….
-func TraceObjective(objective []float64) (trace []stream.TraceStep) {
-	for t, v := range objective {
-		trace = append(trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
+	iterations := d.Objective
+	if d.FromStart {
+		iterations = iterations[1:]
 	}
-	return trace
+	r := &Ranking{Order: d.Order, Scores: d.Scores, Ties: d.Ties, Rose: d.Rose, Unsettled: !d.Converged}
+	for t, v := range iterations {
+		r.Trace = append(r.Trace, stream.TraceStep{Iteration: t + 1, Objective: stream.Number(v)})
+	}
+	return r
 }

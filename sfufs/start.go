@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
@@ -37,10 +36,5 @@ func (s *solver) meanNorms() ([]float64, error) {
 }
 
 func (s *fullForm) inverseDiagonal(tau float64) ([]float64, error) {
-	d := s.d
-	copy(s.a, s.m)
-	for i := range d {
-		s.a[i*d+i] += tau
-	}
-	return linalg.InverseDiagonal(s.team, kernel.RowMajor(s.a, d, d, d))
+	return linalg.InverseDiagonal(s.team, s.d, s.m, tau, s.a)
 }

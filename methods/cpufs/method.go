@@ -188,7 +188,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*met
 	}
 	opt = opt.WithDefaults(e.Rows)
 	r := res.ToRanking()
-	r.Passes, r.Warnings, r.Trace = res.Passes, res.Warnings, method.TraceObjective(res.Objective[1:])
+	r.Passes, r.Warnings = res.Passes, res.Warnings
 	r.Used = map[string]any{
 		"shape": fmt.Sprintf("%dx%d", grid.Shape[0], grid.Shape[1]), "clusters": opt.Clusters,
 		"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "eta": opt.Eta,

@@ -145,7 +145,7 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 			return nil, err
 		}
 	}
-	r.Objective = s.objectives
+	r.Objective, r.FromStart = s.objectives, true
 	s.fillResult(r)
 	return r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 )
 
@@ -43,24 +44,18 @@ type labelMatrix struct {
 	ridge.Target                        // with F as target: XᵀF
 }
 
-func (p *labelProblem) multiplyMatrices(a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
-	out := kernel.RowMajor(make([]float64, a.Rows*b.Cols), a.Rows, b.Cols, b.Cols)
-	kernel.Gemm(p.team, 1, a, b, out)
-	return out
-}
-
 func (p *labelProblem) computeLabelProducts(q kernel.Matrix[float64]) *labelMatrix {
-	f := &labelMatrix{q: q, kq: p.multiplyMatrices(p.k, q)}
+	f := &labelMatrix{q: q, kq: linalg.MultiplyMatrices(p.team, p.k, q)}
 	if p.l.Rows > 0 {
-		f.lq = p.multiplyMatrices(p.l, q)
+		f.lq = linalg.MultiplyMatrices(p.team, p.l, q)
 	} else {
 		f.lq = kernel.RowMajor(append([]float64(nil), f.kq.Data...), p.m, q.Cols, q.Cols)
 		kernel.Gemm(p.team, -1, p.k, f.kq, f.lq)
 	}
-	f.ff = p.multiplyMatrices(q.Trans(), f.kq)
-	f.XY = p.multiplyMatrices(p.c.Trans(), q).Data
+	f.ff = linalg.MultiplyMatrices(p.team, q.Trans(), f.kq)
+	f.XY = linalg.MultiplyMatrices(p.team, p.c.Trans(), q).Data
 	if p.b.Rows > 0 {
-		f.Y = p.multiplyMatrices(p.b, q)
+		f.Y = linalg.MultiplyMatrices(p.team, p.b, q)
 	}
 	return f
 }
@@ -133,8 +128,8 @@ const shortestStep = 1.0 / 256
 func (p *labelProblem) updateRatios(f *labelMatrix, reg *regression, opt Options) []float64 {
 	c := f.q.Cols
 	v, _ := reg.Solve(f.Target, c)
-	cv := p.multiplyMatrices(p.c, kernel.RowMajor(v, p.d, c, c)) // BᵀXHXᵀF
-	cubic := p.multiplyMatrices(f.kq, f.ff)
+	cv := linalg.MultiplyMatrices(p.team, p.c, kernel.RowMajor(v, p.d, c, c)) // BᵀXHXᵀF
+	cubic := linalg.MultiplyMatrices(p.team, f.kq, f.ff)
 	ratio := make([]float64, len(f.q.Data))
 	for i, kq := range f.kq.Data {
 		mf := f.lq.Data[i] + opt.Alpha*(kq-cv.Data[i])
@@ -163,7 +158,7 @@ func (p *labelProblem) tryStep(from *fittedLabels, ratio []float64, power float6
 			q.Data[i] = v * math.Pow(ratio[i], power)
 		}
 	}
-	ff := p.multiplyMatrices(q.Trans(), p.multiplyMatrices(p.k, q))
+	ff := linalg.MultiplyMatrices(p.team, q.Trans(), linalg.MultiplyMatrices(p.team, p.k, q))
 	for j := range c {
 		if length := math.Sqrt(max(ff.Data[j*(c+1)], 0)); length > 0 {
 			for a := range p.m {

@@ -92,7 +92,7 @@ func (m *rufsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ra
 	}
 	opt = opt.WithDefaults(e.Rows)
 	out := res.ToRanking()
-	out.Passes, out.Trace = source.Passes, method.TraceObjective(res.Objective[1:])
+	out.Passes = source.Passes
 	out.Used = map[string]any{
 		"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "neighbors": opt.Neighbors, "clusters": opt.Clusters,
 		"max-iter": opt.MaxIter, "tol": opt.Tol,

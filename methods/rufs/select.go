@@ -19,7 +19,7 @@ const kmeansRestarts = 10
 
 // Result is a ranking of all d features.
 type Result struct {
-	method.Descent     // its scores are ‖wᵢ‖; its first objective is the objective at the start
+	method.Descent     // its scores are ‖wᵢ‖
 	Clusters       int // number of columns of G; fewer than requested if there are fewer distinct rows
 }
 
@@ -172,6 +172,7 @@ func (p *problem) totalObjective() float64 {
 
 func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage) (*Result, error) {
 	r := &p.progress
+	r.FromStart = true
 	r.Scores = linalg.RowNorms(p.w.Data, p.c)
 	for t := len(r.Objective); t <= opt.MaxIter; t++ {
 		if err := ctx.Err(); err != nil {

@@ -59,18 +59,11 @@ func (f *fullForm) smallestPairs(q []float64, warm kernel.Matrix[float64]) (lina
 }
 
 func (f *fullForm) traceCost(w kernel.Matrix[float64]) float64 {
-	mw := kernel.RowMajor(make([]float64, f.d*w.Cols), f.d, w.Cols, w.Cols)
-	kernel.Gemm(f.team, 1, kernel.RowMajor(f.m, f.d, f.d, f.d), w, mw)
-	return kernel.Dot(w.Data, mw.Data)
+	return kernel.Dot(w.Data, linalg.MultiplyMatrices(f.team, kernel.RowMajor(f.m, f.d, f.d, f.d), w).Data)
 }
 
 func (f *fullForm) inverseDiagonal(tau float64) ([]float64, error) {
-	d := f.d
-	copy(f.a, f.m)
-	for i := range d {
-		f.a[i*d+i] += tau
-	}
-	return linalg.InverseDiagonal(f.team, kernel.RowMajor(f.a, d, d, d))
+	return linalg.InverseDiagonal(f.team, f.d, f.m, tau, f.a)
 }
 
 // rowForm represents M = XᵀLX by X and L, for data with few rows. [linalg.LowRank] needs a factor with orthogonal rows.

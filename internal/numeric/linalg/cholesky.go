@@ -146,10 +146,15 @@ func factorUnblocked(a kernel.Matrix[float64]) (at int, pivot float64) {
 	return -1, 0
 }
 
-// InverseDiagonal returns the diagonal of A⁻¹ for a positive definite n×n matrix A, row-major without gaps, which it
-// overwrites.
-func InverseDiagonal(team *kernel.Team, a kernel.Matrix[float64]) ([]float64, error) {
+// InverseDiagonal returns the diagonal of (M + shift·I)⁻¹ for an n×n matrix M, row-major without gaps, if the sum is
+// positive definite. It overwrites scratch, which has the length of m.
+func InverseDiagonal(team *kernel.Team, n int, m []float64, shift float64, scratch []float64) ([]float64, error) {
+	copy(scratch, m)
+	for i := range n {
+		scratch[i*n+i] += shift
+	}
 	var c Cholesky
+	a := kernel.RowMajor(scratch, n, n, n)
 	if err := c.Factor(team, a); err != nil {
 		return nil, err
 	}

@@ -75,12 +75,6 @@ func (a *scaledColumns) addTimesU(factor float64, y, x kernel.Matrix[float64]) {
 	})
 }
 
-func (a *scaledColumns) productInNewMatrix(x, factor kernel.Matrix[float64]) kernel.Matrix[float64] {
-	y := kernel.RowMajor(make([]float64, x.Rows*factor.Cols), x.Rows, factor.Cols, factor.Cols)
-	kernel.Gemm(a.team, 1, x, factor, y)
-	return y
-}
-
 // QuadraticForms returns uᵀCu for the column u of every feature and a symmetric n×n matrix C. It costs 2·n²·d flops.
 func (a *scaledColumns) QuadraticForms(c kernel.Matrix[float64]) []float64 {
 	out := make([]float64, a.d)

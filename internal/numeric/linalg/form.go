@@ -92,3 +92,10 @@ func Symmetrize(x kernel.Matrix[float64]) {
 		}
 	}
 }
+
+// MultiplyMatrices returns the product AB as a new row-major matrix without gaps.
+func MultiplyMatrices(team *kernel.Team, a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
+	c := kernel.RowMajor(make([]float64, a.Rows*b.Cols), a.Rows, b.Cols, b.Cols)
+	kernel.Gemm(team, 1, a, b, c)
+	return c
+}

@@ -207,7 +207,7 @@ func (a *LowRank) Trace(x kernel.Matrix[float64]) float64 {
 	} else {
 		down = a.TimesUTransposed(x)
 	}
-	return kernel.Dot(down.Data, a.productInNewMatrix(down, a.middle).Data)
+	return kernel.Dot(down.Data, MultiplyMatrices(a.team, down, a.middle).Data)
 }
 
 // Times returns X·A.
@@ -249,7 +249,7 @@ func (a *LowRank) addProduct(y, x kernel.Matrix[float64]) {
 		a.addPencilProduct(y, x)
 		return
 	}
-	a.addTimesU(1, a.productInNewMatrix(a.TimesUTransposed(x), a.middle), y)
+	a.addTimesU(1, MultiplyMatrices(a.team, a.TimesUTransposed(x), a.middle), y)
 	for i := range x.Rows {
 		to, row := y.Data[i*y.RowStride:][:a.d], x.Data[i*x.RowStride:]
 		for j, v := range a.diag {
@@ -271,7 +271,7 @@ func (a *LowRank) LargestColumnNorm() (norm float64) {
 	for i := range weighted.Data {
 		weighted.Data[i] *= a.lambda[i%a.n]
 	}
-	for _, square := range a.QuadraticForms(a.productInNewMatrix(weighted, a.middle)) {
+	for _, square := range a.QuadraticForms(MultiplyMatrices(a.team, weighted, a.middle)) {
 		norm = max(norm, math.Sqrt(max(square, 0)))
 	}
 	return norm

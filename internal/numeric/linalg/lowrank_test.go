@@ -62,7 +62,7 @@ func lowRankCase(t *testing.T, n, d int, rho float64, diag func(i int, r *rand.R
 	a.SetDiagonal(d0)
 
 	full, metric = kernel.RowMajor(make([]float64, d*d), d, d, d), kernel.RowMajor(make([]float64, d*d), d, d, d)
-	kernel.Gemm(team, scale*scale, a.productInNewMatrix(u, middle), u.Trans(), full)
+	kernel.Gemm(team, scale*scale, MultiplyMatrices(a.team, u, middle), u.Trans(), full)
 	if rho > 0 {
 		kernel.Gemm(team, scale*scale, u, u.Trans(), metric)
 	} else {
@@ -184,8 +184,8 @@ func TestLowRankIsTheMatrix(t *testing.T) {
 					const k = 3
 					x, w := vectorsOf(a, k)
 					longest := kernel.Dot(x.Data, x.Data)
-					near(t, "products", a.productInNewMatrix(a.Times(x), x.Trans()).Data, a.productInNewMatrix(a.productInNewMatrix(w, full), w.Trans()).Data, 1e-12*longest*(scale+1))
-					near(t, "metric", a.productInNewMatrix(x, x.Trans()).Data, a.productInNewMatrix(a.productInNewMatrix(w, metric), w.Trans()).Data, 1e-12*longest)
+					near(t, "products", MultiplyMatrices(a.team, a.Times(x), x.Trans()).Data, MultiplyMatrices(a.team, MultiplyMatrices(a.team, w, full), w.Trans()).Data, 1e-12*longest*(scale+1))
+					near(t, "metric", MultiplyMatrices(a.team, x, x.Trans()).Data, MultiplyMatrices(a.team, MultiplyMatrices(a.team, w, metric), w.Trans()).Data, 1e-12*longest)
 					if norm := a.Norm(); norm > 4*float64(d)*scale || norm < scale/100 {
 						t.Errorf("norm %v of a matrix with the entry %v", norm, scale)
 					}
@@ -257,9 +257,9 @@ func checkFactors(t *testing.T, a *LowRank, full, metric, want kernel.Matrix[flo
 		b, lift := a.rightHandSides(x), a.rightHandSides(c.v)
 		f.solveRows(x)
 		w := a.Vectors(x.Trans())
-		back := a.productInNewMatrix(w, full) // w·F
+		back := MultiplyMatrices(a.team, w, full) // w·F
 		kernel.Gemm(a.team, -c.sigma, w, metric, back)
-		kernel.Gemm(a.team, 1, a.productInNewMatrix(w, lift.Trans()), lift, back)
+		kernel.Gemm(a.team, 1, MultiplyMatrices(a.team, w, lift.Trans()), lift, back)
 		largest := max(slices.Max(w.Data), -slices.Min(w.Data))
 		near(t, fmt.Sprintf("F·F⁻¹x at %v", c.sigma), back.Data, b.Data, 1e-9*(slices.Max(full.Data)+math.Abs(c.sigma)*slices.Max(metric.Data))*largest)
 		if c.v.Rows > 0 {
@@ -267,7 +267,7 @@ func checkFactors(t *testing.T, a *LowRank, full, metric, want kernel.Matrix[flo
 			f.inverseGram(inner, c.v)
 			v := copyRows(c.v)
 			f.solveRows(v)
-			near(t, "inner", inner.Data, a.productInNewMatrix(c.v, v.Trans()).Data, 1e-9*scale/(values[k]-c.sigma))
+			near(t, "inner", inner.Data, MultiplyMatrices(a.team, c.v, v.Trans()).Data, 1e-9*scale/(values[k]-c.sigma))
 		}
 	}
 }

@@ -175,9 +175,9 @@ func (a *LowRank) topPencilEigenvalues() (top, plain float64) {
 		z.Data[i] = math.Sin(float64(i + 1))
 	}
 	for range steps {
-		y := a.productInNewMatrix(z, a.middle)
-		z = a.productInNewMatrix(y, a.uu)
-		tz := a.productInNewMatrix(z, a.middle)
+		y := MultiplyMatrices(a.team, z, a.middle)
+		z = MultiplyMatrices(a.team, y, a.uu)
+		tz := MultiplyMatrices(a.team, z, a.middle)
 		for i := range columns {
 			row := z.Data[i*a.n : (i+1)*a.n]
 			value, square := kernel.Dot(row, tz.Data[i*a.n:(i+1)*a.n]), kernel.Dot(row, y.Data[i*a.n:(i+1)*a.n])
@@ -202,7 +202,7 @@ func (a *LowRank) solveInFull(l int, opt EigenOptions) (Eigen, error) {
 	u := kernel.RowMajor(make([]float64, d*a.n), d, a.n, a.n)
 	a.eachPanel(func(from int, some kernel.Matrix[float64]) { copy(u.Data[from*a.n:], some.Data[:some.Rows*a.n]) })
 	kernel.Gemm(a.team, a.scale*a.scale, u, u.Trans(), metric)
-	a.addTimesU(1, a.productInNewMatrix(scaledRowCopy(u, a.scale), a.middle), full)
+	a.addTimesU(1, MultiplyMatrices(a.team, scaledRowCopy(u, a.scale), a.middle), full)
 	for i := range d {
 		metric.Data[i*d+i] += a.rho
 		full.Data[i*d+i] += a.diag[i]

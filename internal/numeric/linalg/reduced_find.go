@@ -88,8 +88,8 @@ func (r *reducedPencil) ritzPairs(y kernel.Matrix[float64], theta []float64) (b 
 		return b, false
 	}
 	c.BackSolveTo(r.team, full, full) // the pairs in the basis of the rows of w
-	b.w, b.z = r.productInNewMatrix(full.Trans(), w), r.productInNewMatrix(full.Trans(), z)
-	b.y = r.productInNewMatrix(full.Trans(), y)
+	b.w, b.z = MultiplyMatrices(r.team, full.Trans(), w), MultiplyMatrices(r.team, full.Trans(), z)
+	b.y = MultiplyMatrices(r.team, full.Trans(), y)
 	b.g = copyRows(b.y)
 	kernel.Gemm(r.team, 1, full.Trans(), zt, b.g)
 	b.bounds = make([]float64, p)
@@ -197,7 +197,7 @@ func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], 
 	}
 	c.HalfSolveTo(r.team, apart, b.z) // orthonormal basis of the z
 	project := func(x kernel.Matrix[float64]) {
-		kernel.Gemm(r.team, -1, r.productInNewMatrix(x, apart.Trans()), apart, x)
+		kernel.Gemm(r.team, -1, MultiplyMatrices(r.team, x, apart.Trans()), apart, x)
 	}
 	u, left := rows(), rows()
 	r.addInverseProduct(-1, g, left)

@@ -55,14 +55,14 @@ func TestReducedIsThePencil(t *testing.T) {
 			}
 			near(t, "values", e.Values, want.Values, 1e-9*want.Values[l-1])
 			w := a.Vectors(e.Vectors)
-			aw, mw := a.productInNewMatrix(w, whole), a.productInNewMatrix(w, metric)
+			aw, mw := MultiplyMatrices(a.team, w, whole), MultiplyMatrices(a.team, w, metric)
 			for i, v := range e.Values {
 				kernel.Axpy(-v, mw.Data[i*d:(i+1)*d], aw.Data[i*d:(i+1)*d])
 				if left := norm2(aw.Data[i*d : (i+1)*d]); left > 1e-6*v*norm2(mw.Data[i*d:(i+1)*d]) {
 					t.Errorf("%v, matrix %d, pair %d: residual %g", c, step, i, left)
 				}
 			}
-			unit := a.productInNewMatrix(a.productInNewMatrix(w, metric), w.Trans())
+			unit := MultiplyMatrices(a.team, MultiplyMatrices(a.team, w, metric), w.Trans())
 			for i := range l {
 				unit.Data[i*l+i]--
 			}

@@ -75,8 +75,8 @@ func (f *lowRankFactor) computeFactor() bool {
 			row[f.n+t] = f.v.Data[t*f.d+j]
 		}
 	}
-	f.zn = f.productInNewMatrix(f.un, f.middleInverse)
-	complement := f.productInNewMatrix(f.zn, f.un.Trans())
+	f.zn = MultiplyMatrices(f.team, f.un, f.middleInverse)
+	complement := MultiplyMatrices(f.team, f.zn, f.un.Trans())
 	for i, j := range f.nearFeatures {
 		complement.Data[i*q+i] += f.e[j]
 	}
@@ -113,7 +113,7 @@ func (f *lowRankFactor) invertMiddle(k int) bool {
 	}
 	f.gramUV = f.weightedGram(k)
 	w := f.gramUV
-	inner := f.productInNewMatrix(f.productInNewMatrix(h, w), h.Trans())
+	inner := MultiplyMatrices(f.team, MultiplyMatrices(f.team, h, w), h.Trans())
 	for i := range inner.Rows {
 		inner.Data[i*inner.Cols+i]++
 	}
@@ -132,10 +132,10 @@ func (f *lowRankFactor) invertMiddle(k int) bool {
 	for r, i := range minus {
 		copy(y.Data[r*size:], f.a.middleVectors.Data[i*f.n:(i+1)*f.n])
 	}
-	yw := f.productInNewMatrix(y, w)
+	yw := MultiplyMatrices(f.team, y, w)
 	x := copyRows(y)
 	kernel.Gemm(f.team, -1, yw, f.middleInverse, x)
-	inner = f.productInNewMatrix(x, yw.Trans()) // Yᵀ(I − WZ₊)WY
+	inner = MultiplyMatrices(f.team, x, yw.Trans()) // Yᵀ(I − WZ₊)WY
 	for i := range inner.Data {
 		inner.Data[i] = -inner.Data[i]
 	}
@@ -236,7 +236,7 @@ func (f *lowRankFactor) solveDual(b, c, y kernel.Matrix[float64]) (z kernel.Matr
 		f.schur.SolveTo(f.team, apart, apart)
 		kernel.Gemm(f.team, 1, apart.Trans(), f.un, c)
 	}
-	z = f.productInNewMatrix(c, f.middleInverse)
+	z = MultiplyMatrices(f.team, c, f.middleInverse)
 	for i, v := range y.Data {
 		z.Data[i] -= v
 	}
@@ -284,7 +284,7 @@ func (f *lowRankFactor) refineSolutions(w, z kernel.Matrix[float64]) {
 		}
 		kernel.Gemm(f.team, -1, w, f.v.Trans(), y.Sub(0, f.n, k, f.v.Rows))
 		more := kernel.RowMajor(make([]float64, k*f.d), k, f.d, f.d)
-		for i, v := range f.solveDual(more, f.productInNewMatrix(y, f.gramUV), y).Data {
+		for i, v := range f.solveDual(more, MultiplyMatrices(f.team, y, f.gramUV), y).Data {
 			z.Data[i] += v
 		}
 		for i, v := range more.Data {
