@@ -14,7 +14,8 @@ func NewNumbers(r *Run) Numbers { return Numbers{r} }
 
 const numbersSection = "numbers"
 
-func asStageValues(numbers [][]float64) (list stageValues) {
+func asStageValues(numbers [][]float64) stageValues {
+	list := stageValues{}
 	for _, x := range numbers {
 		list = append(list, x)
 	}
@@ -34,7 +35,7 @@ func (n Numbers) Save(ctx context.Context, name string, marks map[string]string,
 
 // Append implements stream.Checkpoint: it adds the numbers as a state that is never replaced.
 func (n Numbers) Append(_ context.Context, name string, marks map[string]string, numbers ...[]float64) error {
-	return n.run.AppendState(name, marks, chunkio.Section{Name: numbersSection, Body: asStageValues(numbers)})
+	return n.run.appendStateWithValues(name, marks, asStageValues(numbers))
 }
 
 // Load implements stream.Checkpoint: it reads the state called name into numbers, and returns its marks.

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/disk/journal"
@@ -104,7 +102,7 @@ func (r *Run) RemoveStates() error {
 	if r == nil || r.folder.parts[r.part] == nil {
 		return nil
 	}
-	if err := r.folder.appendRecord(record{Part: r.part}, 0); err != nil {
+	if err := r.folder.appendRecord(record{Part: r.part}, 0, nil); err != nil {
 		return r.asSaveError(err)
 	}
 	return r.folder.removeUnlistedFiles(r.part + ".")
@@ -161,7 +159,7 @@ func (r *Run) replaceState(ctx context.Context, s *savedState, sections []chunki
 			return err
 		}
 	}
-	if err := r.appendState(s, 0); err != nil {
+	if err := r.appendState(s, 0, nil); err != nil {
 		return err
 	}
 	if err := r.folder.log.SyncToDisk(); err != nil || before == "" {
@@ -177,49 +175,49 @@ func (r *Run) writeSections(ctx context.Context, s *savedState, sections []chunk
 		return err
 	}
 	defer file.Close()
-	sum := xxhash.New()
 	for _, section := range sections {
-		var count byteCount
-		if _, err := section.Body.WriteTo(io.MultiWriter(file, sum, &count)); err != nil {
+		n, err := section.Body.WriteTo(file)
+		if err != nil {
 			return err
 		}
-		s.Sections = append(s.Sections, sectionMark{section.Name, int64(count)})
+		s.Sections = append(s.Sections, sectionMark{section.Name, n})
 	}
-	s.Sum = sum.Sum64()
-	return file.Commit()
+	err = file.Commit()
+	s.Sum = file.ContentSum()
+	return err
 }
 
 // appendState appends a state to the log, and before the first state the identity of the run.
-func (r *Run) appendState(s *savedState, size int64, bodies ...io.WriterTo) error {
+func (r *Run) appendState(s *savedState, size int64, body io.WriterTo) error {
 	if r.savedPart() == nil {
 		run, err := json.Marshal(r.id)
 		if err != nil {
 			return err
 		}
-		if err := r.folder.appendRecord(record{Part: r.part, Digest: r.digest, Run: run}, 0); err != nil {
+		if err := r.folder.appendRecord(record{Part: r.part, Digest: r.digest, Run: run}, 0, nil); err != nil {
 			return err
 		}
 	}
-	return r.folder.appendRecord(record{Part: r.part, State: s}, size, bodies...)
+	return r.folder.appendRecord(record{Part: r.part, State: s}, size, body)
 }
 
 // AppendState adds a state that is never replaced. It survives a kill of the process at once, but reaches the disk only
-// if Due returns true, or with the next save: a sync could take as long as the work that led to the state. The sections
-// are in the log. It fails like Save.
-func (r *Run) AppendState(name string, marks map[string]string, sections ...chunkio.Section) error {
+// if Due returns true, or with the next save: a sync could take as long as the work that led to the state. It fails like
+// Save.
+func (r *Run) AppendState(name string, marks map[string]string) error {
+	return r.appendStateWithValues(name, marks, nil)
+}
+
+func (r *Run) appendStateWithValues(name string, marks map[string]string, values stageValues) error {
 	if r == nil || r.folder.savingDisabled {
 		return nil
 	}
 	begin := r.folder.now()
-	s, size, bodies := &savedState{Name: name, Marks: marks}, int64(0), []io.WriterTo(nil)
-	for _, section := range sections {
-		n, err := section.Body.WriteTo(io.Discard)
-		if err != nil {
-			return err
-		}
-		s.Sections, size, bodies = append(s.Sections, sectionMark{section.Name, n}), size+n, append(bodies, section.Body)
+	s, size, body := &savedState{Name: name, Marks: marks}, values.byteSize(), io.WriterTo(nil)
+	if values != nil {
+		s.Sections, body = []sectionMark{{numbersSection, size}}, values
 	}
-	err := r.appendState(s, size, bodies...)
+	err := r.appendState(s, size, body)
 	if err == nil && r.Due() {
 		err = r.folder.log.SyncToDisk()
 		r.folder.recordSave(begin)
@@ -236,7 +234,7 @@ func (r *Run) Drop(name string) error {
 	if s == nil {
 		return nil
 	}
-	if err := r.appendState(&savedState{Name: name, Removed: true}, 0); err != nil {
+	if err := r.appendState(&savedState{Name: name, Removed: true}, 0, nil); err != nil {
 		return r.asSaveError(err)
 	}
 	if s.File == "" {

@@ -163,28 +163,30 @@ func (f *Folder) applyRecord(r *record, body journal.Body) bool {
 	return true
 }
 
-// appendRecord appends a record to the log and applies it. size is the number of bytes of the bodies.
-func (f *Folder) appendRecord(r record, size int64, bodies ...io.WriterTo) error {
+// appendRecord appends a record to the log and applies it. Its body, which may be nil, has the given size in bytes.
+func (f *Folder) appendRecord(r record, size int64, body io.WriterTo) (err error) {
 	if f.log == nil {
 		file, err := ownfile.CreateNew(f.dir, logName, 0o600)
 		if err != nil {
 			return err
 		}
-		l, _, err := journal.OpenLog(file, func(record, journal.Body) (bool, error) { return false, nil })
-		if err == nil {
-			_, err = l.AppendRecord(record{Format: logFormat}, 0)
-		}
-		if err != nil {
+		l := journal.NewLog[record](file)
+		if err := l.AppendRecord(record{Format: logFormat}); err != nil {
 			file.Close()
 			return err
 		}
 		f.log = l
 	}
-	body, err := f.log.AppendRecord(r, size, bodies...)
+	var place journal.Body
+	if body == nil {
+		err = f.log.AppendRecord(r)
+	} else {
+		place, err = f.log.AppendRecordWithBody(r, size, body)
+	}
 	if err != nil {
 		return err
 	}
-	f.applyRecord(&r, body)
+	f.applyRecord(&r, place)
 	return nil
 }
 

@@ -16,6 +16,18 @@ type stageValues []any
 
 const valuesBuffer = 4096 // number of elements in a buffer
 
+func (v stageValues) byteSize() (size int64) {
+	for _, x := range v {
+		list, _ := elementsOf(x)
+		element := int64(list.Type().Elem().Size())
+		if list.Type().Elem().Kind() == reflect.Int {
+			element = 8
+		}
+		size += 8 + element*int64(list.Len())
+	}
+	return size
+}
+
 // WriteTo implements io.WriterTo.
 func (v stageValues) WriteTo(w io.Writer) (int64, error) {
 	var count byteCount

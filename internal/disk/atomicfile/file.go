@@ -171,6 +171,9 @@ func (s *hashingSink) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// ContentSum returns the xxhash64 of everything written, after Commit.
+func (a *File) ContentSum() uint64 { return a.sum.Sum64() }
+
 // Write implements io.Writer with a buffer. After an error every call returns that error.
 func (a *File) Write(p []byte) (int, error) {
 	if a.err != nil {

@@ -67,7 +67,7 @@ func (l *finishedList) keepRecord(f FinishedFile) {
 func isInFolder(f FinishedFile) (bool, error) { return place.CheckName(f.Place) == nil, nil }
 
 func (l *finishedList) appendRecord(f FinishedFile) error {
-	_, err := l.log.AppendRecord(f, 0)
+	err := l.log.AppendRecord(f)
 	if err == nil {
 		l.keepRecord(f)
 	}

@@ -51,6 +51,9 @@ func OpenLog[R any](file *os.File, accept func(R, Body) (bool, error)) (l *Log[R
 	return &Log[R]{file: file, end: end, synced: end}, isCut, err
 }
 
+// NewLog returns the log in a file that is empty.
+func NewLog[R any](file *os.File) *Log[R] { return &Log[R]{file: file} }
+
 // ReadRecords passes the records of a log to accept, like OpenLog. It returns the offset after the last sound record.
 func ReadRecords[R any](r io.Reader, accept func(R, Body) (bool, error)) (end int64, err error) {
 	from := bufio.NewReaderSize(r, 1<<16)
@@ -124,53 +127,61 @@ func prefixWithChecksum(text string) string {
 	return formatChecksum(xxhash.Sum64String(text)) + " " + text + "\n"
 }
 
-// AppendRecord writes a record after the last one. The bodies together have the given size in bytes; without bodies the
-// size is 0. On error the log is unchanged.
-func (l *Log[R]) AppendRecord(record R, size int64, bodies ...io.WriterTo) (body Body, err error) {
+// AppendRecord writes a record without a body after the last one. On error the log is unchanged.
+func (l *Log[R]) AppendRecord(record R) error {
+	_, err := l.appendRecord(record, 0, nil)
+	return err
+}
+
+// AppendRecordWithBody writes a record with a body of the given size in bytes after the last one. On error the log is
+// unchanged.
+func (l *Log[R]) AppendRecordWithBody(record R, size int64, body io.WriterTo) (Body, error) {
+	return l.appendRecord(record, size, body)
+}
+
+func (l *Log[R]) appendRecord(record R, size int64, body io.WriterTo) (place Body, err error) {
 	defer func() {
 		if err != nil {
 			_ = l.file.Truncate(l.end) // if this fails, readers recognize the incomplete record by its checksum
 		}
 	}()
 	count := ""
-	if len(bodies) > 0 {
+	if body != nil {
 		count = fmt.Sprintf("+%d ", size)
 	}
 	line, err := appendSized(nil, record, count)
 	if err != nil {
-		return body, err
+		return place, err
 	}
 	to := bufio.NewWriterSize(io.NewOffsetWriter(l.file, l.end), 1<<16)
 	if _, err := to.Write(line); err != nil {
-		return body, err
+		return place, err
 	}
 	end := l.end + int64(len(line))
-	if len(bodies) > 0 {
-		body = Body{end, size}
+	if body != nil {
+		place = Body{end, size}
 		end += size + bodyTail
-		if err := writeBody(to, size, bodies); err != nil {
-			return body, err
+		if err := writeBody(to, size, body); err != nil {
+			return place, err
 		}
 	}
 	if err := to.Flush(); err != nil {
-		return body, err
+		return place, err
 	}
 	l.end = end
-	return body, nil
+	return place, nil
 }
 
-func writeBody(to io.Writer, size int64, bodies []io.WriterTo) error {
-	sum, written := xxhash.New(), int64(0)
-	for _, b := range bodies {
-		n, err := b.WriteTo(io.MultiWriter(to, sum))
-		if written += n; err != nil {
-			return err
-		}
+func writeBody(to io.Writer, size int64, body io.WriterTo) error {
+	sum := xxhash.New()
+	written, err := body.WriteTo(io.MultiWriter(to, sum))
+	if err != nil {
+		return err
 	}
 	if written != size {
 		return fmt.Errorf("journal: a body of %d bytes has %d", size, written)
 	}
-	_, err := fmt.Fprintf(to, "%s\n", formatChecksum(sum.Sum64()))
+	_, err = fmt.Fprintf(to, "%s\n", formatChecksum(sum.Sum64()))
 	return err
 }
 
