@@ -70,7 +70,7 @@ type fittedLabels struct {
 // iterateLabels updates Q from the matrix `start` on, until the objective hardly changes. It also returns the last
 // labels.
 func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labelMatrix, error) {
-	reg := newRegression(p.team, p.gram, opt)
+	reg := newRegression(p.team, p.gram, start.Cols, opt)
 	r := &Result{}
 	best := &fittedLabels{labelMatrix: p.computeLabelProducts(start)}
 	shortened := 0
@@ -127,7 +127,7 @@ const shortestStep = 1.0 / 256
 // 0. Then −MF is added to the numerator instead, which does not change the fixed points of the update.
 func (p *labelProblem) updateRatios(f *labelMatrix, reg *regression, opt Options) []float64 {
 	c := f.q.Cols
-	v, _ := reg.Solve(f.Target, c)
+	v, _ := reg.Solve(f.Target)
 	cv := linalg.MultiplyMatrices(p.team, p.c, kernel.RowMajor(v, p.d, c, c)) // BᵀXHXᵀF
 	cubic := linalg.MultiplyMatrices(p.team, f.kq, f.ff)
 	ratio := make([]float64, len(f.q.Data))
@@ -167,7 +167,7 @@ func (p *labelProblem) tryStep(from *fittedLabels, ratio []float64, power float6
 		}
 	}
 	n := &fittedLabels{labelMatrix: p.computeLabelProducts(q)}
-	w, penalty := reg.Solve(n.Target, c)
+	w, penalty := reg.Solve(n.Target)
 	var sum, squares, orthogonal float64
 	n.norm, sum = rowNorms(w, c)
 	for i := range c {

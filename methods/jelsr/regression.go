@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
@@ -25,13 +26,13 @@ type regression struct {
 	scale  []float64 // diagonal of R
 }
 
-func newRegression(team *kernel.Team, g *gram.Matrix, opt Options) *regression {
+func newRegression(team *kernel.Team, g *gram.Matrix, c int, opt Options) *regression {
 	name, weight := opt.sparsityWeight()
-	return &regression{Solver: ridge.New(team, g), name: name, weight: weight, scale: make([]float64, g.D)}
+	return &regression{Solver: ridge.New(team, g, c), name: name, weight: weight, scale: make([]float64, g.D)}
 }
 
 func regressionBytes(d, rank, clusters int) int64 {
-	return ridge.SolverBytes(d, rank, clusters) + 8*int64(d)*int64(3*clusters+1)
+	return room.Measure(func(l *room.Layout) { ridge.LayOut(l, d, rank, clusters) }) + 8*int64(d)*int64(2*clusters+1)
 }
 
 func (r *regression) setWeightsFromNorms(rowNorms []float64) error {

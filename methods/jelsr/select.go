@@ -81,7 +81,7 @@ func Bytes(d, m, rank int, opt Options) int64 {
 // embedAndRegress runs JELSR, with the Y, W and U of the package comment. It computes Y for U, then W for Y and U, then
 // U for W, and repeats this until the objective hardly changes.
 func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt Options) (*Result, error) {
-	reg := newRegression(team, g.G, opt)
+	reg := newRegression(team, g.G, min(opt.Clusters, g.M+g.D), opt)
 	emb := newEmbeddingSolver(team, g, reg, opt)
 	r := &Result{}
 	if emb.c < opt.Clusters {
@@ -99,7 +99,7 @@ func embedAndRegress(ctx context.Context, team *kernel.Team, g *anchor.Graph, op
 		if err != nil {
 			return nil, err
 		}
-		w, penalty := reg.Solve(y.Target, emb.c)
+		w, penalty := reg.Solve(y.Target)
 		norm, sum := rowNorms(w, emb.c)
 		// With W = HXᵀY, ‖XW − Y‖² + α·Tr(WᵀUW) is Tr Yᵀ(I − XHXᵀ)Y.
 		value := y.cost + opt.Alpha*opt.Beta*(sum-penalty)

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
@@ -75,6 +76,6 @@ func Bytes(m, d, rank int, opt Options) int64 {
 	wide := max(m, d)
 	start := spectral.EmbedBytes(m, c) + cluster.Bytes(m, c, c, kmeansRestarts)
 	encode := 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) // S + τI and its factor
-	project := ridge.SolverBytes(d, rank, c) + 8*int64(rank)*int64(m+2*c) + 8*int64(d)
+	project := room.Measure(func(l *room.Layout) { ridge.LayOut(l, d, rank, c) }) + 8*int64(rank)*int64(m+2*c) + 8*int64(d)
 	return max(start, encode+project) + 8*12*int64(wide)*int64(c) + linalg.PolarBytes(c, 1, m) + kernel.TeamBytes(wide, wide)
 }

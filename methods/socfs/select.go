@@ -104,7 +104,7 @@ func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*s
 		return nil, stream.Dataf("", "every feature is constant")
 	}
 	s.unit = trace / float64(d)
-	s.ridge = ridge.New(team, g.G)
+	s.ridge = ridge.New(team, g.G, c)
 	if g.G.IsFactor() {
 		s.rows = kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M)
 	}

@@ -102,7 +102,7 @@ func (s *solver) solveProjection(lambda float64) error {
 		target.Y = kernel.RowMajor(make([]float64, s.rows.Rows*s.c), s.rows.Rows, s.c, s.c)
 		kernel.Gemm(s.team, 1, s.rows, ab, target.Y)
 	}
-	s.w.Data, _ = s.ridge.Solve(target, s.c)
+	s.w.Data, _ = s.ridge.Solve(target)
 	for i := range s.w.Data {
 		s.w.Data[i] *= unit
 	}

@@ -1,6 +1,10 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+)
 
 // Float constrains the element type of matrices and products.
 type Float interface{ float32 | float64 }
@@ -21,6 +25,11 @@ func RowMajor[T Float](data []T, rows, cols, stride int) Matrix[T] {
 // ColMajor returns a view of a rows×cols matrix that is stored column by column, with columns stride ≥ rows apart.
 func ColMajor[T Float](data []T, rows, cols, stride int) Matrix[T] {
 	return Matrix[T]{data, rows, cols, 1, stride}
+}
+
+// NewMatrix takes a rows×cols matrix of zeros from l, stored row by row without gaps.
+func NewMatrix[T Float](l *room.Layout, rows, cols int) Matrix[T] {
+	return RowMajor(room.Slice[T](l, rows*cols), rows, cols, cols)
 }
 
 // Trans returns the transposed view.

@@ -31,7 +31,7 @@ func (c *Cholesky) Factor(team *kernel.Team, a kernel.Matrix[float64]) error {
 		panic(fmt.Sprintf("linalg: Cholesky factor of a %d×%d matrix", n, a.Cols))
 	}
 	if cap(c.data) < n*n {
-		c.data = room.MakeSlice[float64](n * n)
+		c.LayOut(nil, n)
 	}
 	c.u = kernel.RowMajor(c.data[:n*n], n, n, n)
 	copyUpper(team.Threads(), c.u, a)
@@ -83,8 +83,14 @@ func (c *Cholesky) copyRightSide(dst, b kernel.Matrix[float64]) {
 	kernel.Copy(dst, b)
 }
 
+// LayOut takes the memory for a factor of order n from l. Factor calls it if it has not been called for this order or a
+// larger one.
+func (c *Cholesky) LayOut(l *room.Layout, n int) { c.data = room.Slice[float64](l, n*n) }
+
 // CholeskyBytes returns the memory of a [Cholesky] of order n, without the scratch memory of its team.
-func CholeskyBytes(n int) int64 { return 8 * int64(n) * int64(n) }
+func CholeskyBytes(n int) int64 {
+	return room.Measure(func(l *room.Layout) { new(Cholesky).LayOut(l, n) })
+}
 
 func copyUpper(threads int, dst, a kernel.Matrix[float64]) {
 	const run = 64 // number of rows that a worker copies at a time

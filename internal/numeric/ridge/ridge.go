@@ -14,7 +14,10 @@
 package ridge
 
 import (
+	"cmp"
+
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -31,7 +34,10 @@ type Solver struct {
 	Chol  linalg.Cholesky
 	Trace float64
 
-	root []float64 // R
+	root     []float64              // R
+	features []float64              // blockFeatures rows of (XR)ᵀ; nil if G is given in full
+	y        kernel.Matrix[float64] // K⁻¹Y, n×c; empty if G is given in full
+	w        kernel.Matrix[float64] // d×c
 }
 
 // Target is the target of a regression.
@@ -40,23 +46,26 @@ type Target struct {
 	Y  kernel.Matrix[float64] // Y, n×c; unused if G is given in full
 }
 
-// New returns a Solver for the Gram matrix g. It does not copy g, so g must not change.
-func New(team *kernel.Team, g *gram.Matrix) *Solver {
-	n := g.D
-	if g.IsFactor() {
-		n = g.Rank
-	}
-	return &Solver{team: team, g: g, P: kernel.RowMajor(make([]float64, n*n), n, n, n)}
+// New returns a Solver for the Gram matrix g and targets of c columns. It does not copy g, so g must not change. It needs
+// the memory that [LayOut] declares.
+func New(team *kernel.Team, g *gram.Matrix, c int) *Solver {
+	s := LayOut(nil, g.D, g.Rank, c)
+	s.team, s.g = team, g
+	return s
 }
 
-// SolverBytes returns an upper bound of the memory of a Solver for d features and c columns, including the W that Solve
-// returns. If G is given by a factor, rank is the number of rows of the factor, otherwise 0.
-func SolverBytes(d, rank, c int) int64 {
-	order, block := d, 0
+// LayOut takes the memory of a Solver for d features and targets of c columns from l. If G is given by a factor, rank is
+// the number of rows of the factor, otherwise 0.
+func LayOut(l *room.Layout, d, rank, c int) *Solver {
+	s, order := &Solver{}, cmp.Or(rank, d)
+	s.P = kernel.NewMatrix[float64](l, order, order)
+	s.Chol.LayOut(l, order)
 	if rank > 0 {
-		order, block = rank, min(blockFeatures, d)
+		s.features = room.Slice[float64](l, min(blockFeatures, d)*rank)
+		s.y = kernel.NewMatrix[float64](l, rank, c)
 	}
-	return 8*int64(order)*int64(order) + linalg.CholeskyBytes(order) + 8*int64(block)*int64(rank) + 8*int64(rank)*int64(c) + 8*int64(d)*int64(c+1)
+	s.w = kernel.NewMatrix[float64](l, d, c)
+	return s
 }
 
 // blockFeatures is the number of rows of the d×n matrix (XR)ᵀ, one for each feature, that are computed at a time.
@@ -96,40 +105,37 @@ func (s *Solver) fillScaledGram() {
 // fillRowProducts writes the upper triangle of XR(XR)ᵀ to s.P, R being the diagonal matrix of s.root, and X the factor
 // of G.
 func (s *Solver) fillRowProducts() {
-	d, n := s.g.D, s.g.Rank
+	n := s.g.Rank
 	clear(s.P.Data)
-	room := make([]float64, min(blockFeatures, d)*n)
 	s.g.Panels(s.team.Threads(), func(first, count int, features []float64) {
 		for from := 0; from < count; from += blockFeatures {
 			h := min(blockFeatures, count-from)
 			kernel.Each(s.team.Threads(), h, func(k int) {
-				to, root := room[k*n:][:n], s.root[first+from+k]
+				to, root := s.features[k*n:][:n], s.root[first+from+k]
 				for i, x := range features[(from+k)*n:][:n] {
 					to[i] = root * x
 				}
 			})
-			kernel.Syrk(s.team, 1, kernel.RowMajor(room, h, n, n).Trans(), s.P)
+			kernel.Syrk(s.team, 1, kernel.RowMajor(s.features, h, n, n).Trans(), s.P)
 		}
 	})
 }
 
 // Solve returns the solution W, d×c row-major, for a target of c columns, and the penalty Tr(WᵀR⁻²W). The penalty omits
-// the rows of W for which the entry of R is 0.
-func (s *Solver) Solve(to Target, c int) (w []float64, penalty float64) {
-	d := s.g.D
-	w = make([]float64, d*c)
-	m := kernel.RowMajor(w, d, c, c)
+// the rows of W for which the entry of R is 0. The next Solve overwrites W.
+func (s *Solver) Solve(to Target) (w []float64, penalty float64) {
+	w = s.w.Data
 	if s.g.IsFactor() {
-		y := kernel.RowMajor(make([]float64, s.g.Rank*c), s.g.Rank, c, c)
-		s.Chol.SolveTo(s.team, y, to.Y)
-		s.AddXTransposed(y, m)
-		s.multiplyByRoot(w, w, c) // (XR)ᵀK⁻¹Y
+		s.Chol.SolveTo(s.team, s.y, to.Y)
+		clear(w)
+		s.AddXTransposed(s.y, s.w)
+		s.multiplyByRoot(w, w) // (XR)ᵀK⁻¹Y
 	} else {
-		s.multiplyByRoot(w, to.XY, c)
-		s.Chol.SolveTo(s.team, m, m) // P⁻¹RXᵀY
+		s.multiplyByRoot(w, to.XY)
+		s.Chol.SolveTo(s.team, s.w, s.w) // P⁻¹RXᵀY
 	}
 	penalty = kernel.Dot(w, w) // here w is R⁻¹W; the next line makes it W
-	s.multiplyByRoot(w, w, c)
+	s.multiplyByRoot(w, w)
 	return w, penalty
 }
 
@@ -143,7 +149,8 @@ func (s *Solver) AddXTransposed(y, xy kernel.Matrix[float64]) {
 
 // multiplyByRoot multiplies the d×c matrix `from` by the diagonal matrix R and writes the product to dst, which may be
 // the same slice as `from`.
-func (s *Solver) multiplyByRoot(dst, from []float64, c int) {
+func (s *Solver) multiplyByRoot(dst, from []float64) {
+	c := s.w.Cols
 	for i, root := range s.root {
 		for j, v := range from[i*c:][:c] {
 			dst[i*c+j] = root * v

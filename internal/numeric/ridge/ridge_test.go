@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
@@ -45,9 +47,9 @@ func TestBothFormsAreTheRegression(t *testing.T) {
 		for name, matrix := range map[string]*gram.Matrix{"full": gram.Full(g.RawMatrix().Data, d), "factor": gram.FromFactor(factor, d, n)} {
 			var first []float64
 			for _, threads := range []int{1, 8} {
-				s := New(kernel.NewTeam(threads), matrix)
+				s := New(kernel.NewTeam(threads), matrix, c)
 				must.Do(t, s.SetWeights(root, weight))
-				got, p := s.Solve(target, c)
+				got, p := s.Solve(target)
 				// A condition of some 1e5 at most, times rounding.
 				for i, v := range got {
 					if math.Abs(v-w.RawMatrix().Data[i]) > 1e-10*(1+mat.Norm(w, 2)) {
@@ -58,7 +60,7 @@ func TestBothFormsAreTheRegression(t *testing.T) {
 					t.Errorf("%v %s: penalty %v, want %v", shape, name, p, penalty)
 				}
 				if first == nil {
-					first = got
+					first = slices.Clone(got)
 				} else if !slices.Equal(first, got) {
 					t.Errorf("%v %s: threads change bits", shape, name)
 				}
@@ -101,8 +103,25 @@ func naive(g, xy *mat.Dense, root []float64, weight float64) (w *mat.Dense, pena
 func TestLostWeight(t *testing.T) {
 	const big = 1 << 30 // of products whose roots are exact
 	for _, g := range []*gram.Matrix{gram.Full(slices.Repeat([]float64{big}, 16), 4), gram.FromFactor(slices.Repeat([]float64{big}, 8), 4, 2)} {
-		if err := New(kernel.NewTeam(1), g).SetWeights([]float64{1, 1, 1, 1}, 1e-12); !errors.Is(err, linalg.ErrNotPositiveDefinite) {
+		if err := New(kernel.NewTeam(1), g, 1).SetWeights([]float64{1, 1, 1, 1}, 1e-12); !errors.Is(err, linalg.ErrNotPositiveDefinite) {
 			t.Errorf("factor %t: %v", g.IsFactor(), err)
 		}
+	}
+}
+
+// TestLayout: a Solver, its factor and its solutions take the memory of the layout, and no more.
+func TestLayout(t *testing.T) {
+	const d, n, c = 700, 300, 5
+	xy, y := make([]float64, d*c), kernel.NewMatrix[float64](nil, n, c)
+	root := slices.Repeat([]float64{1}, d)
+	for name, g := range map[string]*gram.Matrix{"full": gram.Full(make([]float64, d*d), d), "factor": gram.FromFactor(make([]float64, d*n), d, n)} {
+		declared, team := room.Measure(func(l *room.Layout) { LayOut(l, d, g.Rank, c) }), kernel.NewTeam(1)
+		roomtest.CheckLayout(t, name, declared, func() {
+			s := New(team, g, c)
+			for range 3 {
+				must.Do(t, s.SetWeights(root, 1))
+				s.Solve(Target{XY: xy, Y: y})
+			}
+		})
 	}
 }

@@ -1,4 +1,4 @@
-// Package roomtest tests that code collects garbage before large allocations.
+// Package roomtest tests that code collects garbage before large allocations, and allocates only what it declares.
 package roomtest
 
 import (
@@ -42,4 +42,22 @@ func CheckCollects(t *testing.T, bytes int64, do func()) {
 func readMemStats() (m runtime.MemStats) {
 	runtime.ReadMemStats(&m)
 	return m
+}
+
+// layoutSlack is the number of bytes that CheckLayout ignores: headers of slices, closures, and goroutines.
+const layoutSlack = 32 << 10
+
+// CheckLayout fails the test unless do allocates the declared number of bytes, with a deviation of 5 % and 32 KiB. The
+// declaration is the result of [room.Measure] for the same shapes, without phases that share their memory. So an
+// allocation outside the layout fails, and so does a layout of memory that do doesn't use. CheckLayout calls do twice
+// and measures the second call, so scratch memory that a team keeps between calls is not counted.
+func CheckLayout(t testing.TB, name string, declared int64, do func()) {
+	t.Helper()
+	do()
+	before := readMemStats().TotalAlloc
+	do()
+	allocated := int64(readMemStats().TotalAlloc - before)
+	if slack := declared/20 + layoutSlack; allocated < declared-slack || allocated > declared+slack {
+		t.Errorf("%s allocates %d bytes, its layout declares %d", name, allocated, declared)
+	}
 }
