@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
@@ -42,10 +43,12 @@ type elimination struct {
 	remaining            []int     // features, ascending
 	diag                 []float64 // current P_ii
 	w                    []float64 // current W, n×c for n features at the start of the block
+	removedRow           []float64 // row of W of the feature that is being removed
 	v                    []float64 // vectors v of the removed features, blockFeatures×n
 	currentUtilities     []float64 // utilities of the remaining features
 	isRemoved            []bool    // for each remaining feature: whether it was removed in this block
 	removedCount         int       // number of features removed in this block
+	stay                 []int     // indices of the features that remain after this block
 	remainingAtRecompute int       // number of remaining features when P was last computed from G
 
 	order     []int
@@ -53,17 +56,30 @@ type elimination struct {
 }
 
 func newElimination(team *kernel.Team, g *anchor.Graph, mean float64, e *spectral.Embedding) *elimination {
-	to := regressionTargets(team, g, e)
-	x := &elimination{team: team, g: g, c: to.Cols, v: make([]float64, blockFeatures*g.D), currentUtilities: make([]float64, g.D)}
-	x.full = &fullInverse{team: team, g: g.G, lambda: ridgeShare * mean, targets: to}
+	x := &elimination{team: team, g: g, c: len(e.Values)}
+	x.layOut(nil, g.D, x.c)
+	x.full.team, x.full.g, x.full.lambda = team, g.G, ridgeShare*mean
+	liftEigenvectors(team, x.full.targets, kernel.RowMajor(g.C, g.M, g.D, g.D).Trans(), e) // XᵀU = CᵀVΣ^(−1/2)
 	x.inverse = x.full
-	if isWide(g.G, g.D) {
-		x.inverse = &rowInverse{team: team, g: g.G, lambda: ridgeShare * mean, u: rowEigenvectors(team, g, e)}
+	if isWide(g.G.Rank, g.D) {
+		rows := &rowInverse{team: team, g: g.G, lambda: ridgeShare * mean}
+		rows.layOut(nil, g.D, g.G.Rank, x.c)
+		liftEigenvectors(team, rows.u, kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M), e)
+		x.inverse = rows
 	}
 	for i := range g.D {
-		x.remaining = append(x.remaining, i)
+		x.remaining[i] = i
 	}
 	return x
+}
+
+func (x *elimination) layOut(l *room.Layout, d, c int) {
+	x.full = &fullInverse{targets: kernel.NewMatrix[float64](l, d, c)}
+	x.remaining, x.stay, x.isRemoved = room.Slice[int](l, d), room.Slice[int](l, d), room.Slice[bool](l, d)
+	x.diag, x.currentUtilities = room.Slice[float64](l, d), room.Slice[float64](l, d)
+	x.w, x.removedRow = room.Slice[float64](l, d*c), room.Slice[float64](l, c)
+	x.v = room.Slice[float64](l, blockFeatures*d)
+	x.order, x.utilities = room.Slice[int](l, d)[:0], room.Slice[float64](l, d)[:0]
 }
 
 func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float64)) error {
@@ -89,7 +105,7 @@ func (x *elimination) eliminateAll(ctx context.Context, progress func(int, float
 		if err := x.applyRemovals(); err != nil {
 			return err
 		}
-		narrow := x.inverse != featureInverse(x.full) && !isWide(x.g.G, len(x.remaining))
+		narrow := x.inverse != featureInverse(x.full) && !isWide(x.g.G.Rank, len(x.remaining))
 		if narrow {
 			x.inverse = x.full
 		}
@@ -117,15 +133,16 @@ func (x *elimination) blockSize() int {
 	return min(blockFeatures, len(x.remaining)-2*x.g.G.Rank)
 }
 
-func (x *elimination) recomputeInverseFromGram() (err error) {
+func (x *elimination) recomputeInverseFromGram() error {
 	x.remainingAtRecompute = len(x.remaining)
-	x.diag, x.w, err = x.inverse.computeForFeatures(x.remaining)
+	err := x.inverse.computeForFeatures(x.remaining, x.diag, x.w)
 	x.startRemovalBlock()
 	return err
 }
 
 func (x *elimination) startRemovalBlock() {
-	x.isRemoved, x.removedCount = make([]bool, len(x.remaining)), 0
+	x.isRemoved, x.removedCount = x.isRemoved[:len(x.remaining)], 0
+	clear(x.isRemoved)
 }
 
 func (x *elimination) leastUsefulFeature() (index int, utility float64) {
@@ -163,31 +180,30 @@ func (x *elimination) removeFeature(at int) bool {
 		return false
 	}
 	root := math.Sqrt(pivot)
-	own := slices.Clone(x.w[at*x.c:][:x.c])
+	copy(x.removedRow, x.w[at*x.c:])
 	for i := range v {
 		v[i] /= root
 		x.diag[i] -= v[i] * v[i]
-		kernel.Axpy(-v[i]/root, own, x.w[i*x.c:][:x.c])
+		kernel.Axpy(-v[i]/root, x.removedRow, x.w[i*x.c:][:x.c])
 	}
 	x.isRemoved[at] = true
 	x.removedCount++
 	return true
 }
 
-func (x *elimination) applyRemovals() (err error) {
-	var stay []int
+func (x *elimination) applyRemovals() error {
+	n, stay := len(x.remaining), x.stay[:0]
 	for i, removed := range x.isRemoved {
 		if !removed {
 			stay = append(stay, i)
 		}
 	}
-	x.diag, err = x.inverse.keepFeatures(kernel.RowMajor(x.v, x.removedCount, len(x.remaining), len(x.remaining)), stay, x.diag)
-	left, w := make([]int, len(stay)), make([]float64, len(stay)*x.c)
-	for a, i := range stay {
-		left[a] = x.remaining[i]
-		copy(w[a*x.c:][:x.c], x.w[i*x.c:][:x.c])
+	err := x.inverse.keepFeatures(kernel.RowMajor(x.v, x.removedCount, n, n), stay, x.diag)
+	for a, i := range stay { // no entry is overwritten before it is moved
+		x.remaining[a] = x.remaining[i]
+		copy(x.w[a*x.c:][:x.c], x.w[i*x.c:])
 	}
-	x.remaining, x.w = left, w
+	x.remaining = x.remaining[:len(stay)]
 	x.startRemovalBlock()
 	return err
 }

@@ -1,11 +1,18 @@
 package u2fs
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // TestFormsRankAlike: G in full and as a factor let the same features go, but for ties by rounding; also
@@ -56,5 +63,29 @@ func TestBytesOfFactor(t *testing.T) {
 	run(t, g, opt)
 	if says := Bytes(g.M, g.D, g.G.Rank, opt); most == 0 || most > says || says > 8*int64(g.D*g.D) {
 		t.Errorf("%d bytes held, %d said", most, says)
+	}
+}
+
+// TestLayout: an elimination takes the memory of its layout and the layouts of its inverses, each once.
+func TestLayout(t *testing.T) {
+	for _, shape := range [][2]int{{300, 660}, {500, 400}} {
+		x, z := rowstest.RingRows(7, shape[0], 20, shape[1])
+		for _, g := range []*anchor.Graph{rowstest.BuildGraph(x, z), rowstest.FactoredGraph(x, z)} {
+			team := kernel.NewTeam(1)
+			e := must.Get(spectral.Embed(team, g, 4))(t)
+			declared := room.Measure(func(l *room.Layout) {
+				order, c := g.D, len(e.Values)
+				new(elimination).layOut(l, g.D, c)
+				if isWide(g.G.Rank, g.D) {
+					order = 2 * g.G.Rank
+					l.Add(8 * int64(g.G.Rank) * int64(g.M)) // B
+					new(rowInverse).layOut(l, g.D, g.G.Rank, c)
+				}
+				new(fullInverse).layOut(l, order, g.G.Rank)
+			})
+			roomtest.CheckLayout(t, fmt.Sprintf("%v, rank %d", shape, g.G.Rank), declared, func() {
+				must.Do(t, newElimination(team, g, 1, e).eliminateAll(t.Context(), nil))
+			})
+		}
 	}
 }

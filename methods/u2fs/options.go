@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"runtime"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -38,17 +38,20 @@ func (o Options) WithDefaults() Options {
 // Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. rank is the number of rows of
 // G if it is a factor, otherwise 0.
 func Bytes(m, d, rank int, opt Options) int64 {
-	opt = opt.WithDefaults()
-	order := d // order of P as a fullInverse
-	if rank > 0 {
-		order = min(d, 2*rank)
-	}
-	size, c := int64(order)*int64(order), int64(opt.Clusters)
-	embed := spectral.EmbedBytes(m, opt.Clusters)
-	// For P, two matrices of its size, with which it is computed and reduced, and the vectors of a block of removals.
-	eliminate := 8*3*size + linalg.CholeskyBytes(order) + 8*int64(d)*(blockFeatures+8)
-	if n := int64(rank); n > 0 { // X twice, while it is computed anew; K, its factors and a block of removals
-		eliminate += 8*n*(2*int64(d)+3*n+2*blockFeatures+int64(m)+2*c) + linalg.CholeskyBytes(rank)
-	}
-	return max(embed, eliminate) + 3*8*int64(d)*c + kernel.TeamBytes(max(m, d), max(m, d))
+	c := min(opt.WithDefaults().Clusters, m)
+	return room.Measure(func(l *room.Layout) {
+		l.Add(kernel.TeamBytes(max(m, d), max(m, d)))
+		l.Phase(func() { l.Add(spectral.EmbedBytes(m, c)) })
+		l.Add(8 * int64(m) * int64(c)) // the eigenvectors
+		new(elimination).layOut(l, d, c)
+		order := d // order of P as a fullInverse
+		if isWide(rank, d) {
+			order = 2 * rank
+			l.Phase(func() {
+				l.Add(8 * int64(rank) * int64(m)) // B of the Graph
+				new(rowInverse).layOut(l, d, rank, c)
+			})
+		}
+		new(fullInverse).layOut(l, order, rank)
+	})
 }

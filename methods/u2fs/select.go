@@ -49,22 +49,11 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	return &Result{Order: x.order, Utilities: x.utilities, Eigenvalues: e.Values, Warnings: e.Warnings}, nil
 }
 
-// regressionTargets returns XᵀU = CᵀVΣ^(−1/2), d×c.
-func regressionTargets(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
-	return liftEigenvectors(team, kernel.RowMajor(g.C, g.M, g.D, g.D).Trans(), e)
-}
-
-func rowEigenvectors(team *kernel.Team, g *anchor.Graph, e *spectral.Embedding) kernel.Matrix[float64] {
-	return liftEigenvectors(team, kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M), e)
-}
-
-// liftEigenvectors returns aVΣ^(−1/2), with the eigenvectors V and eigenvalues Σ in e. a has a column for each anchor.
-func liftEigenvectors(team *kernel.Team, a kernel.Matrix[float64], e *spectral.Embedding) kernel.Matrix[float64] {
-	c := len(e.Values)
-	r := kernel.RowMajor(make([]float64, a.Rows*c), a.Rows, c, c)
-	kernel.Gemm(team, 1, a, e.Vectors.Trans(), r)
-	for i := range r.Data {
-		r.Data[i] /= math.Sqrt(e.Values[i%c])
+// liftEigenvectors writes aVΣ^(−1/2) to dst, with the eigenvectors V and eigenvalues Σ in e. a has a column for each
+// anchor. dst must be 0.
+func liftEigenvectors(team *kernel.Team, dst, a kernel.Matrix[float64], e *spectral.Embedding) {
+	kernel.Gemm(team, 1, a, e.Vectors.Trans(), dst)
+	for i := range dst.Data {
+		dst.Data[i] /= math.Sqrt(e.Values[i%dst.Cols])
 	}
-	return r
 }
