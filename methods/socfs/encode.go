@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -14,40 +15,43 @@ const tau = 1e-10
 // encoding is the encoding E = B_gA of the rows, represented by its coefficients A. For the symbols see the package
 // comment. L is the Cholesky factor of S + τI = LLᵀ.
 type encoding struct {
-	team   *kernel.Team
-	m, c   int
-	s      kernel.Matrix[float64] // m×m
-	chol   linalg.Cholesky
-	a, sa  kernel.Matrix[float64] // A and SA, m×c
-	f      kernel.Matrix[float64] // F, m×c
-	target kernel.Matrix[float64] // CWB, m×c, i.e. B_gᵀ times the matrix XWB that E approximates
-	room   kernel.Matrix[float64]
+	team       *kernel.Team
+	s          kernel.Matrix[float64] // S + τI, m×m
+	chol       linalg.Cholesky
+	a, sa      kernel.Matrix[float64] // A and SA, m×c
+	f          kernel.Matrix[float64] // F, m×c
+	target     kernel.Matrix[float64] // CWB, m×c, i.e. B_gᵀ times the matrix XWB that E approximates
+	t, scratch kernel.Matrix[float64] // T, m×c, and one of the matrices of which it is the sum
 }
 
-func newEncoding(team *kernel.Team, s []float64, m, c int) (*encoding, error) {
-	matrix := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, m*c), m, c, c) }
-	e := &encoding{team: team, m: m, c: c, s: kernel.RowMajor(append([]float64(nil), s...), m, m, m),
-		a: matrix(), sa: matrix(), f: matrix(), target: matrix(), room: matrix()}
-	for i := range m {
-		e.s.Data[i*m+i] += tau
+func (e *encoding) layOut(l *room.Layout, m, c int) {
+	e.s = kernel.NewMatrix[float64](l, m, m)
+	e.chol.LayOut(l, m)
+	for _, to := range []*kernel.Matrix[float64]{&e.a, &e.sa, &e.f, &e.target, &e.t, &e.scratch} {
+		*to = kernel.NewMatrix[float64](l, m, c)
 	}
-	if err := e.chol.Factor(team, e.s); err != nil {
-		return nil, fmt.Errorf("socfs: products of the anchors: %w", err)
-	}
-	return e, nil
 }
 
-// maximizeTrace sets A to the matrix for which E has orthonormal columns and Tr(AᵀT) is largest, T being the m×c matrix
-// t. Then LᵀA is the polar factor of L⁻¹T. It overwrites t.
-func (e *encoding) maximizeTrace(t kernel.Matrix[float64]) error {
-	e.chol.HalfSolveTo(e.team, t, t)
-	p, err := polarFactor(t)
-	if err != nil {
+func (e *encoding) loadAnchorProducts(s []float64) error {
+	copy(e.s.Data, s)
+	for i := range e.s.Rows {
+		e.s.Data[i*(e.s.Rows+1)] += tau
+	}
+	if err := e.chol.Factor(e.team, e.s); err != nil {
+		return fmt.Errorf("socfs: products of the anchors: %w", err)
+	}
+	return nil
+}
+
+// maximizeTrace sets A to the matrix for which E has orthonormal columns and Tr(AᵀT) is largest. Then LᵀA is the polar
+// factor of L⁻¹T. It overwrites T.
+func (e *encoding) maximizeTrace() error {
+	e.chol.HalfSolveTo(e.team, e.t, e.t)
+	if err := replaceByPolarFactor(e.t); err != nil {
 		return err
 	}
-	e.chol.BackSolveTo(e.team, e.a, p)
-	clear(e.sa.Data)
-	kernel.Gemm(e.team, 1, e.s, e.a, e.sa)
+	e.chol.BackSolveTo(e.team, e.a, e.t)
+	multiplyTo(e.team, e.sa, 1, e.s, e.a)
 	return nil
 }
 
@@ -68,12 +72,11 @@ func (e *encoding) clipNegativeEntries() {
 func (e *encoding) updateEncoding(gamma float64) error {
 	const mu = 1 + tau
 	for i, v := range e.f.Data {
-		e.room.Data[i] = v + mu*e.a.Data[i] - e.sa.Data[i]
+		e.scratch.Data[i] = v + mu*e.a.Data[i] - e.sa.Data[i]
 	}
-	t := kernel.RowMajor(make([]float64, e.m*e.c), e.m, e.c, e.c)
-	copy(t.Data, e.target.Data)
-	kernel.Gemm(e.team, gamma, e.s, e.room, t)
-	if err := e.maximizeTrace(t); err != nil {
+	copy(e.t.Data, e.target.Data)
+	kernel.Gemm(e.team, gamma, e.s, e.scratch, e.t)
+	if err := e.maximizeTrace(); err != nil {
 		return err
 	}
 	e.clipNegativeEntries()
@@ -106,15 +109,19 @@ func (e *encoding) iterateEncoding(gamma float64, turns int, tol float64) error 
 	return nil
 }
 
-func polarFactor(t kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
+func replaceByPolarFactor(t kernel.Matrix[float64]) error {
 	p := linalg.NewPolar(t.Cols)
 	if err := p.Add(t); err != nil {
-		return t, fmt.Errorf("socfs: %w", err)
+		return fmt.Errorf("socfs: %w", err)
 	}
 	if err := p.Factor(); err != nil {
-		return t, fmt.Errorf("socfs: %w", err)
+		return fmt.Errorf("socfs: %w", err)
 	}
-	out := kernel.RowMajor(make([]float64, t.Rows*t.Cols), t.Rows, t.Cols, t.Cols)
-	p.RowsTo(0, out, t)
-	return out, nil
+	p.RowsTo(0, t, t)
+	return nil
+}
+
+func multiplyTo(team *kernel.Team, dst kernel.Matrix[float64], alpha float64, a, b kernel.Matrix[float64]) {
+	clear(dst.Data)
+	kernel.Gemm(team, alpha, a, b, dst)
 }

@@ -5,7 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/method"
 )
 
@@ -45,5 +52,37 @@ func TestBytesOfFactor(t *testing.T) {
 	run(t, g, opt)
 	if says := Bytes(g.M, g.D, g.G.Rank, opt); most == 0 || most > says || says > 8*int64(g.D*g.D) {
 		t.Errorf("%d bytes held, %d said", most, says)
+	}
+}
+
+// TestLayout: the rounds take the memory of the layout, and norms for each W. The product of the objective is left out,
+// because it uses a team of its own. The features are so many that the memory of polar factors does not matter.
+func TestLayout(t *testing.T) {
+	const rounds, copies = 3, 20
+	x, z := rowstest.RingRows(7, 60, 20, 700)
+	full, wide := rowstest.BuildGraph(x, z), rowstest.FactoredGraph(x, z)
+	wide.D *= copies
+	wide.G, wide.C = gram.FromFactor(slices.Repeat(wide.G.R, copies), wide.D, wide.G.Rank), slices.Repeat(wide.C, copies)
+	for _, g := range []*anchor.Graph{full, wide} {
+		team := kernel.NewTeam(1)
+		f, _, err := initialIndicators(t.Context(), team, g, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		declared := room.Measure(func(l *room.Layout) {
+			ridge.LayOut(l, g.D, g.G.Rank, f.Cols)
+			new(solver).layOut(l, g.M, g.D, g.G.Rank, f.Cols)
+			l.Add(8 * int64(g.G.Rank*g.M+(rounds+2)*g.D)) // B_g, the diagonal of G, and the norms
+		})
+		roomtest.CheckLayout(t, fmt.Sprintf("%d features, rank %d", g.D, g.G.Rank), declared, func() {
+			s := must.Get(newSolver(team, g, f))(t)
+			must.Do(t, s.solveInitial(1e-3))
+			for range rounds {
+				s.updateEncodingTarget()
+				must.Do(t, s.encoding.updateEncoding(1))
+				must.Do(t, s.updateBasis())
+				must.Do(t, s.updateProjection(1e-3))
+			}
+		})
 	}
 }

@@ -71,11 +71,15 @@ func (o Options) WithDefaults() Options {
 // Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. rank is the number of rows of
 // G if it is a factor, otherwise 0.
 func Bytes(m, d, rank int, opt Options) int64 {
-	opt = opt.WithDefaults()
-	c := min(opt.Clusters, m)
-	wide := max(m, d)
-	start := spectral.EmbedBytes(m, c) + cluster.Bytes(m, c, c, kmeansRestarts)
-	encode := 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) // S + τI and its factor
-	project := room.Measure(func(l *room.Layout) { ridge.LayOut(l, d, rank, c) }) + 8*int64(rank)*int64(m+2*c) + 8*int64(d)
-	return max(start, encode+project) + 8*12*int64(wide)*int64(c) + linalg.PolarBytes(c, 1, m) + kernel.TeamBytes(wide, wide)
+	c, wide := min(opt.WithDefaults().Clusters, m), max(m, d)
+	return room.Measure(func(l *room.Layout) {
+		l.Add(kernel.TeamBytes(wide, wide))
+		l.Add(8 * int64(m) * int64(c)) // the points of initialIndicators, then its result
+		l.Phase(func() { l.Add(spectral.EmbedBytes(m, c) + cluster.Bytes(m, c, c, kmeansRestarts)) })
+		ridge.LayOut(l, d, rank, c)
+		new(solver).layOut(l, m, d, rank, c)
+		l.Add(8 * (int64(rank)*int64(m) + 2*int64(d))) // B_g, and the norms of two rounds
+		l.Phase(func() { l.Add(linalg.PolarBytes(c, 1, m)) })
+		l.Add(8*int64(rank)*int64(c) + kernel.TeamBytes(c, d)) // of gram.Matrix.AddProduct
+	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -60,7 +59,7 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Lambda: lambda, Clusters: s.c}
-	best, last := linalg.RowNorms(s.w.Data, s.c), 0.0
+	best, last := s.norms, 0.0
 	for t := 1; t <= opt.MaxIter; t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -81,7 +80,7 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 		if !r.RecordStep(t, value, 1e-9*(float64(s.c)+math.Abs(last)), opt.Tol, opt.Progress) {
 			break
 		}
-		best, last = linalg.RowNorms(s.w.Data, s.c), value
+		best, last = s.norms, value
 		if r.Converged {
 			break
 		}
@@ -94,36 +93,33 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 }
 
 func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*solver, error) {
-	d, c := g.D, f.Cols
-	s := &solver{team: team, g: g, d: d, c: c, root: make([]float64, d)}
+	s := &solver{team: team, g: g, d: g.D, c: f.Cols}
 	var trace float64
 	for _, v := range g.G.Diagonal(1) {
 		trace += v
 	}
-	if d == 0 || trace == 0 {
+	if s.d == 0 || trace == 0 {
 		return nil, stream.Dataf("", "every feature is constant")
 	}
-	s.unit = trace / float64(d)
-	s.ridge = ridge.New(team, g.G, c)
+	s.unit = trace / float64(s.d)
+	s.ridge = ridge.New(team, g.G, s.c)
+	s.layOut(nil, g.M, s.d, g.G.Rank, s.c)
 	if g.G.IsFactor() {
 		s.rows = kernel.RowMajor(g.B(team.Threads()), g.G.Rank, g.M, g.M)
 	}
-	var err error
-	if s.encoding, err = newEncoding(team, g.S, g.M, c); err != nil {
+	e := &s.encoding
+	e.team = team
+	if err := e.loadAnchorProducts(g.S); err != nil {
 		return nil, err
 	}
-	t := kernel.RowMajor(make([]float64, g.M*c), g.M, c, c)
-	kernel.Gemm(team, 1, s.encoding.s, f, t)
-	if err := s.encoding.maximizeTrace(t); err != nil {
+	multiplyTo(team, e.t, 1, e.s, f)
+	if err := e.maximizeTrace(); err != nil {
 		return nil, err
 	}
-	s.encoding.clipNegativeEntries()
-	s.b = kernel.RowMajor(make([]float64, c*c), c, c, c)
-	for k := range c {
-		s.b.Data[k*c+k] = 1
+	e.clipNegativeEntries()
+	for k := range s.c {
+		s.b.Data[k*(s.c+1)] = 1
 	}
-	s.w = kernel.RowMajor(make([]float64, d*c), d, c, c)
-	s.xe = kernel.RowMajor(make([]float64, d*c), d, c, c)
 	s.updateFeatureProducts()
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
@@ -27,18 +28,30 @@ type solver struct {
 	g        *anchor.Graph
 	d, c     int
 	unit     float64 // Tr(G)/d
-	encoding *encoding
+	encoding encoding
 	b        kernel.Matrix[float64] // B, c×c
 	w        kernel.Matrix[float64] // W, d×c
+	norms    []float64              // ‖wᵢ‖
 	xe       kernel.Matrix[float64] // XᵀE = CᵀA, d×c
 	rows     kernel.Matrix[float64] // B_g, n×m, if G is a factor of n rows
 	root     []float64              // D^(−1/2)
 	ridge    *ridge.Solver
+
+	nextB              kernel.Matrix[float64] // c×c
+	product, wtProduct kernel.Matrix[float64] // d×c and c×d
+	rowTarget          kernel.Matrix[float64] // B_gABᵀ, n×c
+}
+
+func (s *solver) layOut(l *room.Layout, m, d, rank, c int) {
+	s.encoding.layOut(l, m, c)
+	s.b, s.nextB = kernel.NewMatrix[float64](l, c, c), kernel.NewMatrix[float64](l, c, c)
+	s.xe, s.product = kernel.NewMatrix[float64](l, d, c), kernel.NewMatrix[float64](l, d, c)
+	s.wtProduct, s.rowTarget = kernel.NewMatrix[float64](l, c, d), kernel.NewMatrix[float64](l, rank, c)
+	s.root = room.Slice[float64](l, d)
 }
 
 func (s *solver) updateFeatureProducts() {
-	clear(s.xe.Data)
-	kernel.Gemm(s.team, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d).Trans(), s.encoding.a, s.xe)
+	multiplyTo(s.team, s.xe, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d).Trans(), s.encoding.a)
 }
 
 // largestLambda returns the smallest λ for which W = 0 minimizes the objective with the first E, see the package
@@ -60,10 +73,8 @@ func (s *solver) solveInitial(lambda float64) error {
 }
 
 func (s *solver) updateEncodingTarget() {
-	wb := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
-	kernel.Gemm(s.team, 1, s.w, s.b, wb)
-	clear(s.encoding.target.Data)
-	kernel.Gemm(s.team, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d), wb, s.encoding.target)
+	multiplyTo(s.team, s.product, 1, s.w, s.b)
+	multiplyTo(s.team, s.encoding.target, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d), s.product)
 }
 
 // updateBasis computes B, the polar factor of WᵀXᵀE. This matrix is rank deficient if the columns of E add up to a
@@ -71,16 +82,15 @@ func (s *solver) updateEncodingTarget() {
 // decide. Therefore a little of the previous B is added. The objective still cannot rise.
 func (s *solver) updateBasis() error {
 	s.updateFeatureProducts()
-	t := kernel.RowMajor(make([]float64, s.c*s.c), s.c, s.c, s.c)
-	kernel.Gemm(s.team, 1, s.w.Trans(), s.xe, t)
+	t := s.nextB
+	multiplyTo(s.team, t, 1, s.w.Trans(), s.xe)
 	kernel.Axpy(inertia*math.Sqrt(kernel.Dot(t.Data, t.Data)), s.b.Data, t.Data)
-	b, err := polarFactor(t)
-	s.b = b
-	return err
+	s.b, s.nextB = t, s.b
+	return replaceByPolarFactor(t)
 }
 
 func (s *solver) updateProjection(lambda float64) error {
-	for i, norm := range linalg.RowNorms(s.w.Data, s.c) {
+	for i, norm := range s.norms {
 		s.root[i] = math.Sqrt(2 * math.Sqrt(norm*norm+epsilon))
 	}
 	return s.solveProjection(lambda)
@@ -93,31 +103,30 @@ func (s *solver) solveProjection(lambda float64) error {
 		return fmt.Errorf("socfs: regression with lambda = %v: %w", lambda, err)
 	}
 	unit := math.Sqrt(s.unit)
-	y := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
-	kernel.Gemm(s.team, unit, s.xe, s.b.Trans(), y)
-	target := ridge.Target{XY: y.Data}
+	multiplyTo(s.team, s.product, unit, s.xe, s.b.Trans())
 	if s.rows.Rows > 0 {
-		ab := kernel.RowMajor(make([]float64, s.g.M*s.c), s.g.M, s.c, s.c)
-		kernel.Gemm(s.team, 1, s.encoding.a, s.b.Trans(), ab)
-		target.Y = kernel.RowMajor(make([]float64, s.rows.Rows*s.c), s.rows.Rows, s.c, s.c)
-		kernel.Gemm(s.team, 1, s.rows, ab, target.Y)
+		ab := s.encoding.scratch
+		multiplyTo(s.team, ab, 1, s.encoding.a, s.b.Trans())
+		multiplyTo(s.team, s.rowTarget, 1, s.rows, ab)
 	}
-	s.w.Data, _ = s.ridge.Solve(target)
-	for i := range s.w.Data {
-		s.w.Data[i] *= unit
+	w, _ := s.ridge.Solve(ridge.Target{XY: s.product.Data, Y: s.rowTarget})
+	for i := range w {
+		w[i] *= unit
 	}
+	s.w, s.norms = kernel.RowMajor(w, s.d, s.c, s.c), linalg.RowNorms(w, s.c)
 	return nil
 }
 
 // totalObjective returns ‖XW − EBᵀ‖² + λΣ√(‖wᵢ‖² + ε) + γ‖SA − F‖² of the package comment. ‖EBᵀ‖² is c.
 func (s *solver) totalObjective(lambda, gamma float64) float64 {
-	wt, wg := make([]float64, s.c*s.d), make([]float64, s.c*s.d)
+	wt, wg := s.product.Data, s.wtProduct.Data
 	kernel.Copy(kernel.RowMajor(wt, s.c, s.d, s.d), s.w.Trans())
+	clear(wg)
 	s.g.G.AddProduct(s.team.Threads(), s.c, wt, wg)
-	wb := kernel.RowMajor(make([]float64, s.d*s.c), s.d, s.c, s.c)
-	kernel.Gemm(s.team, 1, s.w, s.b, wb)
-	value := float64(s.c) + kernel.Dot(wt, wg)/s.unit - 2*kernel.Dot(wb.Data, s.xe.Data)
-	for _, norm := range linalg.RowNorms(s.w.Data, s.c) {
+	value := float64(s.c) + kernel.Dot(wt, wg)/s.unit
+	multiplyTo(s.team, s.product, 1, s.w, s.b)
+	value -= 2 * kernel.Dot(s.product.Data, s.xe.Data)
+	for _, norm := range s.norms {
 		value += lambda * math.Sqrt(norm*norm+epsilon)
 	}
 	return value + gamma*s.encoding.sumSquaredNegatives()
