@@ -1,10 +1,12 @@
 package jelsr
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
@@ -37,35 +39,42 @@ type embeddingSolver struct {
 	t           kernel.Matrix[float64] // upper triangle of −TᵀT, of order m+d, or of −TTᵀ if G is a factor
 	eig         *linalg.Smallest
 
-	// Products of the last Y: btY is BᵀY, which is the first m rows of √κ·q, and xtY is XᵀY. Nil before the first Y.
+	// Products of the last Y: btY is BᵀY, which is the first m rows of √κ·q, and xtY is XᵀY.
 	btY, xtY []float64
+	hasLast  bool                   // whether there is a last Y
 	last     kernel.Matrix[float64] // basis of Y, if G is a factor
+
+	parts  kernel.Matrix[float64] // (m+d)×c: TᵀY of the last Y, later q/√κ of the next, with √β times the last d rows
+	scaled kernel.Matrix[float64] // R·V⁻¹ times the last d rows of parts
+	y      kernel.Matrix[float64] // Y, n×c, if G is a factor
 }
 
 func newEmbeddingSolver(team *kernel.Team, g *anchor.Graph, r *regression, opt Options) *embeddingSolver {
-	n := g.M + g.D
-	e := &embeddingSolver{graph: g, team: team, r: r, alpha: opt.Alpha, beta: opt.Beta, c: min(opt.Clusters, n)}
+	e := &embeddingSolver{graph: g, team: team, r: r, alpha: opt.Alpha, beta: opt.Beta, c: min(opt.Clusters, g.M+g.D)}
+	e.layOut(nil, g.D, g.M, g.G.Rank, e.c)
+	n := e.t.Rows
 	if g.G.IsFactor() {
-		n = g.G.Rank
 		e.b = kernel.RowMajor(g.B(team.Threads()), n, g.M, g.M)
 	}
-	e.t = kernel.RowMajor(make([]float64, n*n), n, n, n)
 	// One more pair shows whether the last pair of Y is unique.
 	e.eig = linalg.NewSmallest(team, n, min(e.c+1, n), linalg.EigenOptions{})
 	return e
 }
 
-func embeddingBytes(d, m, rank, clusters int) int64 {
-	n := m + d
-	clusters = min(clusters, n)
+func (e *embeddingSolver) layOut(l *room.Layout, d, m, rank, c int) {
+	order := cmp.Or(rank, m+d)
+	e.t = kernel.NewMatrix[float64](l, order, order)
+	e.xtY = room.Slice[float64](l, d*c)
 	if rank > 0 {
-		n = rank
-		return 8*int64(n)*int64(n+m+2*clusters) + linalg.SmallestBytes(n, min(clusters+1, n), linalg.EigenOptions{}) + 8*int64(d)*int64(2*clusters)
+		e.y = kernel.NewMatrix[float64](l, rank, c)
+		return
 	}
-	return 8*int64(n)*int64(n) + linalg.SmallestBytes(n, min(clusters+1, n), linalg.EigenOptions{}) + 8*int64(n)*int64(4*clusters)
+	e.btY = room.Slice[float64](l, m*c)
+	e.parts, e.scaled = kernel.NewMatrix[float64](l, m+d, c), kernel.NewMatrix[float64](l, d, c)
 }
 
-// embeddingProducts holds the products of an embedding Y that the regression needs.
+// embeddingProducts holds the products of an embedding Y that the regression needs. The next embedding overwrites its
+// Target.
 type embeddingProducts struct {
 	ridge.Target
 	cost float64 // Tr Yᵀ(L + βI − βXHXᵀ)Y
@@ -86,17 +95,22 @@ func (e *embeddingSolver) nextEmbedding() (*embeddingProducts, error) {
 	if e.b.Rows > 0 {
 		return e.nextEmbeddingOfRows()
 	}
-	d, m, n, c := e.graph.D, e.graph.M, e.t.Rows, e.c
 	inverse := e.fillSmallMatrix()
 	found, err := e.eig.Solve(e.t, e.warmStart())
 	if err != nil {
 		return nil, fmt.Errorf("jelsr: embedding: %w", err)
 	}
-	p := &embeddingProducts{}
+	return e.computeProducts(found, inverse), nil
+}
+
+func (e *embeddingSolver) computeProducts(found linalg.Eigen, inverse kernel.Matrix[float64]) *embeddingProducts {
+	d, m, n, c := e.graph.D, e.graph.M, e.t.Rows, e.c
+	p := &embeddingProducts{Target: ridge.Target{XY: e.xtY}}
 	whole := 1 + e.beta
 	at := func(i, j int) float64 { return found.Vectors.Data[i*found.Vectors.RowStride+j*found.Vectors.ColStride] }
-	e.btY = make([]float64, m*c)
-	first, second := make([]float64, m*c), make([]float64, d*c) // the first m rows of q/√κ, and the other rows times √β
+	clear(e.btY)
+	clear(e.parts.Data)
+	first, second := e.parts.Data[:m*c], e.parts.Data[m*c:]
 	for j := range c {
 		kappa := -found.Values[j]
 		if !(kappa > noEigenvalue*whole) {
@@ -116,18 +130,17 @@ func (e *embeddingSolver) nextEmbedding() (*embeddingProducts, error) {
 	}
 	p.isTied = c < n && p.freeColumns == 0 && found.Values[c]-found.Values[c-1] <= eigenTolerance*whole
 	// XᵀY = Cᵀ·first + G·R·V⁻¹·second
-	p.XY = make([]float64, d*c)
-	xy, scaled := kernel.RowMajor(p.XY, d, c, c), make([]float64, d*c)
-	kernel.Gemm(e.team, 1, inverse.Trans(), kernel.RowMajor(second, d, c, c), kernel.RowMajor(scaled, d, c, c))
+	xy := kernel.RowMajor(e.xtY, d, c, c)
+	multiplyTo(e.team, e.scaled, inverse.Trans(), kernel.RowMajor(second, d, c, c))
 	for i, root := range e.r.scale {
 		for j := range c {
-			scaled[i*c+j] *= root
+			e.scaled.Data[i*c+j] *= root
 		}
 	}
-	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.C, m, d, d).Trans(), kernel.RowMajor(first, m, c, c), xy)
-	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.G.Sym, d, d, d), kernel.RowMajor(scaled, d, c, c), xy)
-	e.xtY = p.XY
-	return p, nil
+	multiplyTo(e.team, xy, kernel.RowMajor(e.graph.C, m, d, d).Trans(), kernel.RowMajor(first, m, c, c))
+	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.G.Sym, d, d, d), e.scaled, xy)
+	e.hasLast = true
+	return p
 }
 
 // fillSmallMatrix writes −TᵀT to e.t, and returns V⁻ᵀ, which is stored in place of P.
@@ -157,11 +170,10 @@ func (e *embeddingSolver) fillSmallMatrix() (inverse kernel.Matrix[float64]) {
 
 // warmStart returns TᵀY of the last Y as the start of the next eigenvalue computation. It is empty before the first Y.
 func (e *embeddingSolver) warmStart() kernel.Matrix[float64] {
-	if e.xtY == nil {
+	if !e.hasLast {
 		return kernel.Matrix[float64]{}
 	}
-	d, m, n, c := e.graph.D, e.graph.M, e.t.Rows, e.c
-	start := kernel.RowMajor(make([]float64, n*c), n, c, c)
+	d, m, c, start := e.graph.D, e.graph.M, e.c, e.parts
 	copy(start.Data, e.btY)
 	root := math.Sqrt(e.beta)
 	for i := range d {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 )
 
 // nextEmbeddingOfRows computes Y for new row weights, as nextEmbedding does, if G is given by a factor X of n rows. The
@@ -20,8 +21,8 @@ func (e *embeddingSolver) nextEmbeddingOfRows() (*embeddingProducts, error) {
 		return nil, fmt.Errorf("jelsr: embedding: %w", err)
 	}
 	e.last = found.Basis
-	p, whole := &embeddingProducts{}, 1+e.beta
-	p.Y = kernel.RowMajor(make([]float64, n*c), n, c, c)
+	p, whole := &embeddingProducts{Target: ridge.Target{XY: e.xtY, Y: e.y}}, 1+e.beta
+	clear(e.y.Data)
 	for j := range c {
 		if j >= n || !(-found.Values[j] > noEigenvalue*whole) {
 			p.freeColumns++
@@ -32,7 +33,7 @@ func (e *embeddingSolver) nextEmbeddingOfRows() (*embeddingProducts, error) {
 		kernel.Copy(p.Y.Sub(0, j, n, 1), found.Vectors.Sub(0, j, n, 1))
 	}
 	p.isTied = c < n && p.freeColumns == 0 && found.Values[c]-found.Values[c-1] <= eigenTolerance*whole
-	p.XY = make([]float64, d*c)
+	clear(e.xtY)
 	e.r.AddXTransposed(p.Y, kernel.RowMajor(p.XY, d, c, c))
 	return p, nil
 }

@@ -6,6 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
@@ -42,5 +49,60 @@ func TestFormsRankAlike(t *testing.T) {
 				t.Errorf("%s: workers change bits", name)
 			}
 		}
+	}
+}
+
+// TestLayout: the steps take the memory of the layouts, and norms for each W. Eigenpairs of the full form are found
+// once, without being measured. In the factored form they are small next to so many features.
+func TestLayout(t *testing.T) {
+	const steps, copies = 2, 40
+	x, z := sample(9, 24, 700, 20)
+	full, wide := rowstest.BuildGraph(x, z), rowstest.FactoredGraph(x, z)
+	wide.D *= copies
+	wide.G, wide.C = gram.FromFactor(slices.Repeat(wide.G.R, copies), wide.D, wide.G.Rank), slices.Repeat(wide.C, copies)
+	team := kernel.NewTeam(1)
+	for _, g := range []*anchor.Graph{full, wide} {
+		d, m, rank := g.D, g.M, g.G.Rank
+		other := 8 * int64(rank*m+(steps+1)*d) // B, R and the norms
+		opt := Options{Clusters: 8, Iterations: steps}.withDefaults()
+		declared := room.Measure(func(l *room.Layout) {
+			ridge.LayOut(l, d, rank, opt.Clusters)
+			new(embeddingSolver).layOut(l, d, m, rank, opt.Clusters)
+		})
+		var found linalg.Eigen
+		roomtest.CheckLayout(t, fmt.Sprintf("jelsr, %d features", d), declared+other, func() {
+			reg := newRegression(team, g.G, opt.Clusters, opt)
+			e := newEmbeddingSolver(team, g, reg, opt)
+			var norms []float64
+			for range steps {
+				must.Do(t, reg.setWeightsFromNorms(norms))
+				var y *embeddingProducts
+				if g.G.IsFactor() {
+					y = must.Get(e.nextEmbedding())(t)
+				} else {
+					inverse, start := e.fillSmallMatrix(), e.warmStart()
+					if found.Values == nil {
+						found = must.Get(e.eig.Solve(e.t, start))(t)
+					}
+					y = e.computeProducts(found, inverse)
+				}
+				w, _ := reg.Solve(y.Target)
+				norms, _ = rowNorms(w, e.c)
+			}
+		})
+
+		opt.Method = NDFS
+		opt = opt.withDefaults()
+		start, _, err := initialLabels(t.Context(), team, g, opt)
+		must.Do(t, err)
+		declared = room.Measure(func(l *room.Layout) {
+			ridge.LayOut(l, d, rank, opt.Clusters)
+			new(labelProblem).layOut(l, d, m, rank, opt.Clusters)
+			l.Add(16 * int64(d)) // the ranking
+		})
+		roomtest.CheckLayout(t, fmt.Sprintf("ndfs, %d features", d), declared+other, func() {
+			_, _, err := newLabelProblem(team, g).iterateLabels(t.Context(), start, opt)
+			must.Do(t, err)
+		})
 	}
 }

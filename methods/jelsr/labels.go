@@ -68,9 +68,3 @@ func initialLabels(ctx context.Context, team *kernel.Team, g *anchor.Graph, opt 
 	}
 	return q, warnings, nil
 }
-
-func initialLabelsBytes(d, m, rank, clusters int) int64 {
-	clusters = min(clusters, m)
-	clustering := spectral.EmbedBytes(m, clusters) + 16*int64(m)*int64(clusters) + cluster.Bytes(m, max(clusters-1, 1), clusters, startRestarts)
-	return 8*int64(rank)*int64(m+3*clusters) + max(clustering, 8*int64(clusters)*int64(12*m+4*d))
-}

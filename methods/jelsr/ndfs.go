@@ -6,8 +6,8 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 )
 
@@ -22,6 +22,8 @@ type labelProblem struct {
 	c    kernel.Matrix[float64] // BᵀX, m×d
 	gram *gram.Matrix           // XᵀX
 	b    kernel.Matrix[float64] // B, n×m, if XᵀX is a factor of n rows
+
+	ratio, cv, cubic kernel.Matrix[float64] // the factors by which the paper's update multiplies Q, BᵀXHXᵀF, KQFᵀF, m×c
 }
 
 func newLabelProblem(team *kernel.Team, g *anchor.Graph) *labelProblem {
@@ -44,20 +46,24 @@ type labelMatrix struct {
 	ridge.Target                        // with F as target: XᵀF
 }
 
-func (p *labelProblem) computeLabelProducts(q kernel.Matrix[float64]) *labelMatrix {
-	f := &labelMatrix{q: q, kq: linalg.MultiplyMatrices(p.team, p.k, q)}
+func (p *labelProblem) fillProducts(f *labelMatrix) {
+	multiplyTo(p.team, f.kq, p.k, f.q)
 	if p.l.Rows > 0 {
-		f.lq = linalg.MultiplyMatrices(p.team, p.l, q)
+		multiplyTo(p.team, f.lq, p.l, f.q)
 	} else {
-		f.lq = kernel.RowMajor(append([]float64(nil), f.kq.Data...), p.m, q.Cols, q.Cols)
+		copy(f.lq.Data, f.kq.Data)
 		kernel.Gemm(p.team, -1, p.k, f.kq, f.lq)
 	}
-	f.ff = linalg.MultiplyMatrices(p.team, q.Trans(), f.kq)
-	f.XY = linalg.MultiplyMatrices(p.team, p.c.Trans(), q).Data
+	multiplyTo(p.team, f.ff, f.q.Trans(), f.kq)
+	multiplyTo(p.team, kernel.RowMajor(f.XY, p.d, f.q.Cols, f.q.Cols), p.c.Trans(), f.q)
 	if p.b.Rows > 0 {
-		f.Y = linalg.MultiplyMatrices(p.team, p.b, q)
+		multiplyTo(p.team, f.Y, p.b, f.q)
 	}
-	return f
+}
+
+func multiplyTo(team *kernel.Team, dst, a, b kernel.Matrix[float64]) {
+	clear(dst.Data)
+	kernel.Gemm(team, 1, a, b, dst)
 }
 
 // fittedLabels is a labelling with the regression fitted to it.
@@ -67,12 +73,26 @@ type fittedLabels struct {
 	value, allowed float64   // objective, and the bound of its rounding error
 }
 
+func (p *labelProblem) layOut(l *room.Layout, d, m, rank, c int) (labels [2]*fittedLabels) {
+	matrix := func() kernel.Matrix[float64] { return kernel.NewMatrix[float64](l, m, c) }
+	p.ratio, p.cv, p.cubic = matrix(), matrix(), matrix()
+	for i := range labels {
+		f := &labelMatrix{q: matrix(), kq: matrix(), lq: matrix(), ff: kernel.NewMatrix[float64](l, c, c)}
+		f.XY, f.Y = room.Slice[float64](l, d*c), kernel.NewMatrix[float64](l, rank, c)
+		labels[i] = &fittedLabels{labelMatrix: f}
+	}
+	return labels
+}
+
 // iterateLabels updates Q from the matrix `start` on, until the objective hardly changes. It also returns the last
 // labels.
 func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[float64], opt Options) (*Result, *labelMatrix, error) {
 	reg := newRegression(p.team, p.gram, start.Cols, opt)
 	r := &Result{}
-	best := &fittedLabels{labelMatrix: p.computeLabelProducts(start)}
+	labels := p.layOut(nil, p.d, p.m, p.b.Rows, start.Cols)
+	best, next := labels[0], labels[1]
+	kernel.Copy(best.q, start)
+	p.fillProducts(best.labelMatrix)
 	shortened := 0
 	for t := range opt.maxUpdates() {
 		if err := ctx.Err(); err != nil {
@@ -81,14 +101,15 @@ func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[fl
 		if err := reg.setWeightsFromNorms(best.norm); err != nil {
 			return nil, nil, err
 		}
-		ratio := p.updateRatios(best.labelMatrix, reg, opt)
-		next := p.tryStep(best, ratio, 1, reg, opt)
+		p.updateRatios(best.labelMatrix, reg, opt)
+		power := 1.0
+		p.tryStep(next, best, power, reg, opt)
 		if opt.Iterations == 0 && t > 0 {
-			whole := next
-			for power := 0.5; next.value-best.value > next.allowed && power >= shortestStep; power /= 2 {
-				next = p.tryStep(best, ratio, power, reg, opt)
+			for next.value-best.value > next.allowed && power > shortestStep {
+				power /= 2
+				p.tryStep(next, best, power, reg, opt)
 			}
-			if next != whole {
+			if power < 1 {
 				shortened++
 			}
 			if next.value-best.value > next.allowed {
@@ -103,7 +124,7 @@ func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[fl
 		if !r.RecordStep(t+1, next.value, next.allowed, opt.Tol, opt.Progress) { // the objective is NaN
 			break
 		}
-		best = next
+		best, next = next, best
 		if r.Converged && opt.Iterations == 0 {
 			break
 		}
@@ -119,54 +140,52 @@ func (p *labelProblem) iterateLabels(ctx context.Context, start kernel.Matrix[fl
 // shortestStep is the smallest power to which tryStep raises the factors of the paper's update.
 const shortestStep = 1.0 / 256
 
-// updateRatios returns the factors by which the paper's update multiplies Q. For labels F, half the gradient of the
-// objective for the best W is MF + γFFᵀF − γF with M = L + α(I − XHXᵀ). The paper multiplies an entry of F by γF/(MF +
-// γFFᵀF). Here numerator and denominator are multiplied by Bᵀ, because Q is updated in place of F.
+// updateRatios sets p.ratio to the factors by which the paper's update multiplies Q. For labels F, half the gradient of
+// the objective for the best W is MF + γFFᵀF − γF with M = L + α(I − XHXᵀ). The paper multiplies an entry of F by
+// γF/(MF + γFFᵀF). Here numerator and denominator are multiplied by Bᵀ, because Q is updated in place of F.
 //
 // The paper assumes that the denominator is positive. But MF may be negative, and a negative factor would violate F ≥
 // 0. Then −MF is added to the numerator instead, which does not change the fixed points of the update.
-func (p *labelProblem) updateRatios(f *labelMatrix, reg *regression, opt Options) []float64 {
+func (p *labelProblem) updateRatios(f *labelMatrix, reg *regression, opt Options) {
 	c := f.q.Cols
 	v, _ := reg.Solve(f.Target)
-	cv := linalg.MultiplyMatrices(p.team, p.c, kernel.RowMajor(v, p.d, c, c)) // BᵀXHXᵀF
-	cubic := linalg.MultiplyMatrices(p.team, f.kq, f.ff)
-	ratio := make([]float64, len(f.q.Data))
+	multiplyTo(p.team, p.cv, p.c, kernel.RowMajor(v, p.d, c, c))
+	multiplyTo(p.team, p.cubic, f.kq, f.ff)
 	for i, kq := range f.kq.Data {
-		mf := f.lq.Data[i] + opt.Alpha*(kq-cv.Data[i])
-		up, down := opt.Gamma*kq, opt.Gamma*cubic.Data[i]
+		mf := f.lq.Data[i] + opt.Alpha*(kq-p.cv.Data[i])
+		up, down := opt.Gamma*kq, opt.Gamma*p.cubic.Data[i]
 		if !(mf+down > 0x1p-52*down) {
 			up -= mf
 		} else {
 			down += mf
 		}
-		if down > 0 {
-			ratio[i] = up / down
+		if p.ratio.Data[i] = 0; down > 0 {
+			p.ratio.Data[i] = up / down
 		} // else no row uses this anchor, and its entry remains 0
 	}
-	return ratio
 }
 
-// tryStep replaces Q by Q∘ratio^power, scales the columns of F = BQ to length 1, and fits W with the previous U (see
-// regression).
-func (p *labelProblem) tryStep(from *fittedLabels, ratio []float64, power float64, reg *regression, opt Options) *fittedLabels {
-	c := from.q.Cols
-	q := kernel.RowMajor(make([]float64, len(ratio)), p.m, c, c)
+// tryStep sets n to the labels with Q∘ratio^power in place of Q, with the columns of F = BQ scaled to length 1, and fits
+// W with the previous U (see regression).
+func (p *labelProblem) tryStep(n, from *fittedLabels, power float64, reg *regression, opt Options) {
+	q, c := n.q, n.q.Cols
 	for i, v := range from.q.Data {
 		if power == 1 {
-			q.Data[i] = v * ratio[i]
+			q.Data[i] = v * p.ratio.Data[i]
 		} else {
-			q.Data[i] = v * math.Pow(ratio[i], power)
+			q.Data[i] = v * math.Pow(p.ratio.Data[i], power)
 		}
 	}
-	ff := linalg.MultiplyMatrices(p.team, q.Trans(), linalg.MultiplyMatrices(p.team, p.k, q))
+	multiplyTo(p.team, n.kq, p.k, q)
+	multiplyTo(p.team, n.ff, q.Trans(), n.kq)
 	for j := range c {
-		if length := math.Sqrt(max(ff.Data[j*(c+1)], 0)); length > 0 {
+		if length := math.Sqrt(max(n.ff.Data[j*(c+1)], 0)); length > 0 {
 			for a := range p.m {
 				q.Data[a*c+j] /= length
 			}
 		}
 	}
-	n := &fittedLabels{labelMatrix: p.computeLabelProducts(q)}
+	p.fillProducts(n.labelMatrix)
 	w, penalty := reg.Solve(n.Target)
 	var sum, squares, orthogonal float64
 	n.norm, sum = rowNorms(w, c)
@@ -186,5 +205,4 @@ func (p *labelProblem) tryStep(from *fittedLabels, ratio []float64, power float6
 	n.value = smooth + opt.Alpha*fit + opt.Gamma/2*orthogonal
 	parts := squares + opt.Alpha*(squares+opt.Beta*(sum+penalty)) + opt.Gamma*orthogonal
 	n.allowed = float64(p.m+p.d)*0x1p-52*parts + opt.Alpha*reg.roundingBound(penalty)
-	return n
 }

@@ -28,11 +28,7 @@ type regression struct {
 
 func newRegression(team *kernel.Team, g *gram.Matrix, c int, opt Options) *regression {
 	name, weight := opt.sparsityWeight()
-	return &regression{Solver: ridge.New(team, g, c), name: name, weight: weight, scale: make([]float64, g.D)}
-}
-
-func regressionBytes(d, rank, clusters int) int64 {
-	return room.Measure(func(l *room.Layout) { ridge.LayOut(l, d, rank, clusters) }) + 8*int64(d)*int64(2*clusters+1)
+	return &regression{Solver: ridge.New(team, g, c), name: name, weight: weight, scale: room.Slice[float64](nil, g.D)}
 }
 
 func (r *regression) setWeightsFromNorms(rowNorms []float64) error {

@@ -1,13 +1,18 @@
 package jelsr
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -70,12 +75,23 @@ func checkGraph(g *anchor.Graph) error {
 // G if it is a factor, otherwise 0.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.withDefaults()
-	c := opt.Clusters
-	size := regressionBytes(d, rank, min(c, m+d)) + kernel.TeamBytes(m+d, m+d) + 64*int64(d)
-	if opt.Method == JELSR {
-		return size + embeddingBytes(d, m, rank, c)
-	}
-	return size + initialLabelsBytes(d, m, rank, c)
+	c := min(opt.Clusters, m+d)
+	return room.Measure(func(l *room.Layout) {
+		l.Add(kernel.TeamBytes(m+d, m+d) + 8*int64(rank)*int64(m)) // and B
+		l.Add(72 * int64(d))                                       // R, the norms of a few updates, and the ranking
+		if opt.Method == NDFS {
+			c = min(c, m)
+			l.Add(8 * int64(m) * int64(c)) // the coordinates of initialLabels, then its result
+			l.Phase(func() { l.Add(spectral.EmbedBytes(m, c) + cluster.Bytes(m, max(c-1, 1), c, startRestarts)) })
+			ridge.LayOut(l, d, rank, c)
+			new(labelProblem).layOut(l, d, m, rank, c)
+			return
+		}
+		ridge.LayOut(l, d, rank, c)
+		new(embeddingSolver).layOut(l, d, m, rank, c)
+		order := cmp.Or(rank, m+d)
+		l.Add(linalg.SmallestBytes(order, min(c+1, order), linalg.EigenOptions{}) + 8*int64(rank)*int64(2*c+5)) // and the last basis
+	})
 }
 
 // embedAndRegress runs JELSR, with the Y, W and U of the package comment. It computes Y for U, then W for Y and U, then
