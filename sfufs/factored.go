@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -28,6 +29,10 @@ type factoredForm struct {
 	a       *linalg.LowRank        // M + γQ, with the metric under Scatter
 	eig     *linalg.Smallest
 	scatter bool
+
+	shifted, h kernel.Matrix[float64] // (αI + N)/α and the H of smoothFactor, m×n, under SFUFS
+	chol       linalg.Cholesky        // of shifted
+	t          kernel.Matrix[float64] // T, n×n, under Identity
 }
 
 func newFactoredForm(g *anchor.Graph, team *kernel.Team, opt Options) (*factoredForm, error) {
@@ -53,35 +58,43 @@ func newFactoredForm(g *anchor.Graph, team *kernel.Team, opt Options) (*factored
 		f.a = linalg.NewLowRank(team, kernel.RowMajor(g.G.R, g.D, n, n), 1, lambda)
 	}
 	f.b = kernel.RowMajor(g.B(team.Threads()), n, g.M, g.M)
+	f.layOut(nil, n, g.M, opt)
 	f.eig = linalg.NewSmallest(team, f.a.Length(), opt.Clusters, linalg.EigenOptions{})
 	return f, nil
 }
 
+func (f *factoredForm) layOut(l *room.Layout, n, m int, opt Options) {
+	if opt.Method == SFUFS {
+		f.shifted, f.h = kernel.NewMatrix[float64](l, m, m), kernel.NewMatrix[float64](l, m, n)
+		f.chol.LayOut(l, m)
+	}
+	if opt.Constraint == Identity {
+		f.t = kernel.NewMatrix[float64](l, n, n)
+	}
+}
+
 // smoothFactor returns the matrix T of factoredForm as share·(I − HᵀH) with H m×n, in m²n flops.
 func (f *factoredForm) smoothFactor(method Method, alpha float64) (share float64, h kernel.Matrix[float64], err error) {
-	n, m := f.b.Rows, f.b.Cols
+	m, shifted := f.b.Cols, f.shifted
 	if method == FUFS {
 		return 1, f.b.Trans(), nil
 	}
-	shifted := kernel.RowMajor(make([]float64, m*m), m, m, m) // (αI + N)/α
 	for i, s := range f.graph.S {
 		shifted.Data[i] = -s / alpha
 	}
 	for i := range m {
 		shifted.Data[i*m+i] = 1 + (1-f.graph.S[i*m+i])/alpha
 	}
-	var chol linalg.Cholesky
-	if err := chol.Factor(f.team, shifted); err != nil {
+	if err := f.chol.Factor(f.team, shifted); err != nil {
 		return 0, h, fmt.Errorf("sfufs: alpha = %v on top of the anchor graph's Laplacian: %w", alpha, err)
 	}
-	h = kernel.RowMajor(make([]float64, m*n), m, n, n)
-	chol.HalfSolveTo(f.team, h, f.b.Trans())
-	return alpha / (1 + alpha), h, nil
+	f.chol.HalfSolveTo(f.team, f.h, f.b.Trans())
+	return alpha / (1 + alpha), f.h, nil
 }
 
 func (f *factoredForm) smoothingMatrix(share float64, h kernel.Matrix[float64]) kernel.Matrix[float64] {
-	n := f.b.Rows
-	t := kernel.RowMajor(make([]float64, n*n), n, n, n)
+	n, t := f.b.Rows, f.t
+	clear(t.Data)
 	kernel.Syrk(f.team, -share, h.Trans(), t)
 	kernel.MirrorUpper(f.team.Threads(), t)
 	for i := range n {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -51,16 +52,22 @@ type fullForm struct {
 func newFullForm(g *anchor.Graph, team *kernel.Team, opt Options) (*fullForm, error) {
 	d, l := g.D, opt.Clusters
 	s := &fullForm{
-		d: d, l: l, team: team, costs: newCostMatrix(g, team),
-		m: make([]float64, d*d), a: make([]float64, d*d),
+		d: d, l: l, team: team, costs: newCostMatrix(g, team, opt.Method),
 		eig: linalg.NewSmallest(team, d, l, linalg.EigenOptions{}),
 	}
+	s.layOut(nil, d, opt.Constraint)
 	if opt.Constraint == Identity {
 		return s, nil
 	}
-	var err error
-	s.scatter, err = newScatterReduction(s, g.G.Sym)
-	return s, err
+	return s, s.scatter.factorScatter(s, g.G.Sym)
+}
+
+func (s *fullForm) layOut(l *room.Layout, d int, constraint Constraint) {
+	s.m, s.a = room.Slice[float64](l, d*d), room.Slice[float64](l, d*d)
+	if constraint == Scatter {
+		s.scatter = &scatterReduction{x: kernel.NewMatrix[float64](l, d, d)}
+		s.scatter.reducedM, s.scatter.scaled = room.Slice[float64](l, d*d), room.Slice[float64](l, d*d)
+	}
 }
 
 func (s *fullForm) loadMatrix(ctx context.Context, method Method, alpha float64) (k matrixNorms, err error) {

@@ -7,6 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
@@ -86,5 +90,46 @@ func TestFormsOfNoPenalty(t *testing.T) {
 		if a, b := got.Objective[0], want.Objective[0]; math.Abs(a-b) > most+1e-9 {
 			t.Errorf("γ = %v: the objective is %v, in full %v", opt.Gamma, a, b)
 		}
+	}
+}
+
+// TestLayout: the matrices for several α take the memory of the layouts. Eigenpairs and W are not measured.
+func TestLayout(t *testing.T) {
+	x, z := wide(300, 270, 400, 5)
+	full, factor := rowstest.BuildGraph(x, z), rowstest.FactoredGraph(x, z)
+	d, n, m, team := full.D, factor.G.Rank, full.M, kernel.NewTeam(1)
+	for _, opt := range []Options{{}, {Method: FUFS}, {Constraint: Identity}, {Constraint: Identity, Method: FUFS}} {
+		opt = opt.WithDefaults(d)
+		name := fmt.Sprintf("%v, %v", opt.Method, opt.Constraint)
+		declared := room.Measure(func(l *room.Layout) {
+			new(costMatrix).layOut(l, d, m, opt.Method)
+			if new(fullForm).layOut(l, d, opt.Constraint); opt.Constraint == Scatter {
+				l.Add(linalg.CholeskyBytes(d))
+			}
+		})
+		roomtest.CheckLayout(t, name, declared, func() {
+			s := must.Get(newFullForm(full, team, opt))(t)
+			for _, alpha := range []float64{1, 2, 3} {
+				if _, err := s.loadMatrix(t.Context(), opt.Method, alpha); err != nil {
+					t.Fatal(err)
+				}
+				if s.scatter != nil {
+					s.scatter.writeReducedCosts(s, 1, make([]float64, d))
+				}
+			}
+		})
+
+		f := &factoredForm{team: team, graph: factor, b: kernel.RowMajor(factor.B(1), n, m, m)}
+		declared = room.Measure(func(l *room.Layout) { new(factoredForm).layOut(l, n, m, opt) })
+		roomtest.CheckLayout(t, name+", factored", declared, func() {
+			f.layOut(nil, n, m, opt)
+			for _, alpha := range []float64{1, 2, 3} {
+				share, h, err := f.smoothFactor(opt.Method, alpha)
+				must.Do(t, err)
+				if opt.Constraint == Identity {
+					f.smoothingMatrix(share, h)
+				}
+			}
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -39,41 +40,36 @@ type costMatrix struct {
 	graph     *anchor.Graph
 	team      *kernel.Team
 	c         kernel.Matrix[float64] // m×d
-	projected []float64              // G − CᵀC, d×d, upper triangle; nil until needed
-	n         []float64              // N, m×m; nil until needed
+	projected []float64              // G − CᵀC, d×d, upper triangle
+	n         kernel.Matrix[float64] // N, m×m; this and the following fields are for SFUFS
 	y, ny     []float64              // panels of Y and NY, m×panel
 	chol      linalg.Cholesky
 }
 
-func newCostMatrix(g *anchor.Graph, team *kernel.Team) *costMatrix {
-	return &costMatrix{graph: g, team: team, c: kernel.RowMajor(g.C, g.M, g.D, g.D)}
+func newCostMatrix(g *anchor.Graph, team *kernel.Team, method Method) *costMatrix {
+	c := &costMatrix{graph: g, team: team, c: kernel.RowMajor(g.C, g.M, g.D, g.D)}
+	c.layOut(nil, g.D, g.M, method)
+	copy(c.projected, g.G.Sym)
+	kernel.Syrk(team, -1, c.c.Trans(), kernel.RowMajor(c.projected, g.D, g.D, g.D))
+	for i := range c.n.Data {
+		c.n.Data[i] = -g.S[i]
+	}
+	return c
 }
 
-// costMatrixBytes returns the memory of a costMatrix for d features and m anchors, without the Graph and the packed
-// panels of matrix products.
-func costMatrixBytes(d, m int, method Method) int64 {
-	size := 8 * int64(d) * int64(d)
+func (c *costMatrix) layOut(l *room.Layout, d, m int, method Method) {
+	c.projected = room.Slice[float64](l, d*d)
 	if method == SFUFS {
-		size += 8*int64(m)*int64(m) + linalg.CholeskyBytes(m) + 16*int64(m)*int64(min(panelColumns, d))
+		c.n = kernel.NewMatrix[float64](l, m, m)
+		c.chol.LayOut(l, m)
+		c.y, c.ny = room.Slice[float64](l, m*min(panelColumns, d)), room.Slice[float64](l, m*min(panelColumns, d))
 	}
-	return size
 }
 
-func (c *costMatrix) projectedLaplacian() []float64 {
-	if c.projected == nil {
-		d := c.graph.D
-		c.projected = make([]float64, d*d)
-		copy(c.projected, c.graph.G.Sym)
-		kernel.Syrk(c.team, -1, c.c.Trans(), kernel.RowMajor(c.projected, d, d, d))
-	}
-	return c.projected
-}
-
-// matrixTo writes M for one method and α, symmetric in full, to dst, d×d. SFUFS costs m³/3 + 4·m²·d + m·d² flops, and
-// m·d² flops more in the first call. FUFS costs only the m·d² flops of the first call.
+// matrixTo writes M for the method of c and α, symmetric in full, to dst, d×d. SFUFS costs m³/3 + 4·m²·d + m·d² flops.
 func (c *costMatrix) matrixTo(ctx context.Context, dst []float64, method Method, alpha float64) error {
 	d := c.graph.D
-	copy(dst, c.projectedLaplacian())
+	copy(dst, c.projected)
 	if method == SFUFS {
 		if err := c.addSmoothTerm(ctx, dst, alpha); err != nil {
 			return err
@@ -92,22 +88,13 @@ func (c *costMatrix) matrixTo(ctx context.Context, dst []float64, method Method,
 // addSmoothTerm adds CᵀNY to the upper triangle of dst. The lower triangle is undefined afterwards.
 func (c *costMatrix) addSmoothTerm(ctx context.Context, dst []float64, alpha float64) error {
 	d, m := c.graph.D, c.graph.M
-	if c.n == nil {
-		c.n = make([]float64, m*m)
-		for i, s := range c.graph.S {
-			c.n[i] = -s
-		}
-		wide := min(panelColumns, d)
-		c.y, c.ny = make([]float64, m*wide), make([]float64, m*wide)
-	}
-	n := kernel.RowMajor(c.n, m, m, m)
 	diagonal := func(shift float64) {
 		for i := range m {
-			c.n[i*m+i] = shift + (1 - c.graph.S[i*m+i])
+			c.n.Data[i*m+i] = shift + (1 - c.graph.S[i*m+i])
 		}
 	}
 	diagonal(alpha)
-	if err := c.chol.Factor(c.team, n); err != nil {
+	if err := c.chol.Factor(c.team, c.n); err != nil {
 		return fmt.Errorf("sfufs: alpha = %v on top of the anchor graph's Laplacian: %w", alpha, err)
 	}
 	diagonal(0)
@@ -120,7 +107,7 @@ func (c *costMatrix) addSmoothTerm(ctx context.Context, dst []float64, alpha flo
 		ny := kernel.RowMajor(c.ny, m, wide, wide)
 		c.chol.SolveTo(c.team, y, c.c.Sub(0, j, m, wide))
 		clear(c.ny[:m*wide])
-		kernel.Gemm(c.team, 1, n, y, ny)
+		kernel.Gemm(c.team, 1, c.n, y, ny)
 		kernel.Gemm(c.team, 1, c.c.Sub(0, 0, m, j+wide).Trans(), ny, kernel.RowMajor(dst, d, d, d).Sub(0, j, j+wide, wide))
 	}
 	return nil
@@ -146,7 +133,7 @@ func Matrix(ctx context.Context, g *anchor.Graph, opt Options) ([]float64, error
 		return f.a.ToFull().Data, nil
 	}
 	m := make([]float64, g.D*g.D)
-	if err := newCostMatrix(g, kernel.NewTeam(opt.Threads)).matrixTo(ctx, m, opt.Method, opt.Alpha); err != nil {
+	if err := newCostMatrix(g, kernel.NewTeam(opt.Threads), opt.Method).matrixTo(ctx, m, opt.Method, opt.Alpha); err != nil {
 		return nil, err
 	}
 	return m, nil

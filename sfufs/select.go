@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -36,36 +37,34 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 }
 
 // Bytes returns an upper bound of the memory of Select and Path for a Graph of d features and m anchors, without the
-// Graph and the results (about 24·d bytes for each setting). M, the matrix of the eigenproblem, the eigensolver's two
-// matrices, and G − CᵀC have 5·d² numbers. Scatter needs four more d×d matrices, one of them as scratch. Under Identity
-// the start needs two more for a while. SFUFS also needs 2·m² numbers for N and its factor, and two panels. Packed
-// panels of products are added.
-//
-// If G is a factor, rank is its number of rows; otherwise it is 0. With a factor R the memory is for a [linalg.LowRank]
-// and the eigensolver, for RRᵀ, the graph's B and the H of smoothFactor, and for the matrices W.
+// Graph and the results (about 24·d bytes for each setting). If G is a factor, rank is its number of rows; otherwise it
+// is 0.
 func Bytes(d, m, rank int, opt Options) int64 {
 	opt = opt.WithDefaults(d)
-	if rank > 0 {
-		n, p, squares := int64(rank), 2*opt.Clusters+4, int64(1) // RRᵀ, and under Identity its axes
-		if opt.Constraint == Identity {
-			squares = 6
+	return room.Measure(func(l *room.Layout) {
+		l.Add(8 * int64(d) * int64(8*opt.Clusters+64)) // W's, their bases and products
+		if rank > 0 {
+			n, squares := int64(rank), int64(1) // RRᵀ, and under Identity its axes
+			if opt.Constraint == Identity {
+				squares = 5
+			}
+			l.Add(8*n*(squares*n+int64(m)) + gram.PanelBytes(rank) + kernel.TeamBytes(d, max(rank, m))) // and B
+			new(factoredForm).layOut(l, rank, m, opt)
+			l.Add(linalg.LowRankBytes(rank, d, 2*opt.Clusters+4) + linalg.SmallestFormBytes(d+rank, opt.Clusters, linalg.EigenOptions{}))
+			return
 		}
-		return 8*(squares*n*n+2*n*int64(m)+int64(m)*int64(m)) + 8*int64(d)*int64(8*opt.Clusters+64) +
-			linalg.LowRankBytes(rank, d, p) + linalg.SmallestFormBytes(d+rank, opt.Clusters, linalg.EigenOptions{}) + linalg.CholeskyBytes(m) + gram.PanelBytes(rank) + kernel.TeamBytes(d, max(rank, m))
-	}
-	size := int64(d) * int64(d)
-	extra := int64(2)
-	if opt.Constraint == Scatter {
-		extra = 4
-	}
-	bytes := (2 + extra) * 8 * size
-	bytes += 8 * int64(d) * int64(8*opt.Clusters+64) // W's, their bases and products
-	wide := d
-	if opt.Method == SFUFS {
-		wide = max(d, m)
-	}
-	return bytes + linalg.SmallestBytes(d, opt.Clusters, linalg.EigenOptions{}) +
-		costMatrixBytes(d, m, opt.Method) + kernel.TeamBytes(wide, wide)
+		new(costMatrix).layOut(l, d, m, opt.Method)
+		new(fullForm).layOut(l, d, opt.Constraint)
+		factor := func() { l.Add(linalg.CholeskyBytes(d)) } // of the scatter, or of meanNorms
+		if l.Phase(factor); opt.Constraint == Identity {
+			factor()
+		}
+		wide := d
+		if opt.Method == SFUFS {
+			wide = max(d, m)
+		}
+		l.Add(linalg.SmallestBytes(d, opt.Clusters, linalg.EigenOptions{}) + kernel.TeamBytes(wide, wide))
+	})
 }
 
 // settingSolver ranks the features of one Graph for several pairs of weights α and γ, one after the other.
