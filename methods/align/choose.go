@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -113,10 +114,8 @@ func newSearch(p Problem, opt Options) (*search, error) {
 	if len(p.Squares) != d {
 		return nil, fmt.Errorf("align: %d squares for %d features", len(p.Squares), d)
 	}
-	s := &search{problem: p, opt: opt, tier: make([]int8, d)}
-	for _, list := range []*[]float64{&s.a, &s.g, &s.root, &s.r, &s.gain, &s.size} {
-		*list = make([]float64, d)
-	}
+	s := layOutSearch(nil, d, opt.K, opt.Floor > 0)
+	s.problem, s.opt = p, opt
 	largest := 0.0
 	for j, g := range p.Squares {
 		if !(g >= 0 && g <= math.MaxFloat64 && p.A[j] >= 0 && p.A[j] <= math.MaxFloat64) {
@@ -134,7 +133,8 @@ func newSearch(p Problem, opt Options) (*search, error) {
 		}
 	}
 	if opt.Floor > 0 {
-		s.novelty = newNovelty(s.g, opt.Floor)
+		s.novelty.floor = opt.Floor
+		copy(s.novelty.unexplained, s.g)
 		for j, a := range s.a {
 			if a == 0 && s.tier[j] == tierOrdinary {
 				s.tier[j] = tierSilent
@@ -257,9 +257,17 @@ func (s *search) takeFeature(feature int) {
 
 // ChooseBytes bounds the memory of Choose for k of d features, in addition to the problem. floor adds a novelty floor.
 func ChooseBytes(d, k int, floor bool) int64 {
-	bytes := (8*6+1)*int64(d) + 40*int64(k)
-	if floor {
-		bytes += noveltyBytes(d, k)
+	return room.Measure(func(l *room.Layout) { layOutSearch(l, d, k, floor) })
+}
+
+func layOutSearch(l *room.Layout, d, k int, hasFloor bool) *search {
+	s := &search{tier: room.Slice[int8](l, d)}
+	for _, list := range []*[]float64{&s.a, &s.g, &s.root, &s.r, &s.gain, &s.size} {
+		*list = room.Slice[float64](l, d)
 	}
-	return bytes
+	s.Order, s.Alignment, s.Ties = room.Slice[int](l, k)[:0], room.Slice[float64](l, k)[:0], room.Slice[Tie](l, k)[:0]
+	if hasFloor {
+		s.novelty.layOut(l, d, k)
+	}
+	return s
 }

@@ -3,6 +3,8 @@ package align
 import (
 	"math"
 	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 )
 
 // novelty tracks, for every feature, the part of its variance that the chosen features leave unexplained. It is
@@ -17,11 +19,10 @@ type novelty struct {
 // considered rounding error, and the feature a combination of these.
 const dependentShare = 1e-6
 
-func newNovelty(squares []float64, floor float64) novelty {
-	return novelty{floor: floor, unexplained: slices.Clone(squares)}
+func (w *novelty) layOut(l *room.Layout, d, k int) {
+	w.unexplained, w.rows = room.Slice[float64](l, d), room.Slice[[]float32](l, k)[:0]
+	l.Add(4 * int64(d) * int64(k)) // the rows, which updateNovelty allocates if it needs them
 }
-
-func noveltyBytes(d, k int) int64 { return 8*int64(d) + (4*int64(d)+24)*int64(k) }
 
 // updateNovelty updates the unexplained variances after the choice of feature p. column is p's column of G. If a
 // feature's unexplained share is now at most the floor, it moves to tierExplained. It remains there, because further

@@ -1,11 +1,13 @@
 package align
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -201,5 +203,24 @@ func TestRefusedFloor(t *testing.T) {
 		if _, err := Choose(t.Context(), problemOf(x, a), opt); err == nil {
 			t.Errorf("%+v is taken", opt)
 		}
+	}
+}
+
+// TestLayout: a choice takes the memory of its layout, and no more.
+func TestLayout(t *testing.T) {
+	const d, k = 30_000, 80
+	p := Problem{A: make([]float64, d), Norm: 1, Squares: slices.Repeat([]float64{1}, d)}
+	for i := range p.A {
+		p.A[i] = float64(i)
+	}
+	column, last := make([]float64, d), 0
+	p.Column = func(j int) []float64 { // of features without correlation
+		column[last], column[j], last = 0, 1, j
+		return column
+	}
+	for _, floor := range []float64{0, 0.1} {
+		roomtest.CheckLayout(t, fmt.Sprintf("floor %v", floor), ChooseBytes(d, k, floor > 0), func() {
+			must.Get(Choose(t.Context(), p, Options{K: k, Floor: floor, Threads: 1}))(t)
+		})
 	}
 }
