@@ -1,9 +1,14 @@
 package spec
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -46,5 +51,17 @@ func TestBytes(t *testing.T) {
 		if held := rowstest.HeapBytes() - before; held > Bytes(g.D, g.M, opt) || len(r.Order) != g.D {
 			t.Errorf("%v holds %d bytes, says %d", score, held, Bytes(g.D, g.M, opt))
 		}
+	}
+}
+
+// TestLayout: panels take the memory of their layout, and no more.
+func TestLayout(t *testing.T) {
+	const m, d = 600, 300
+	g := &anchor.Graph{M: m, D: d, S: make([]float64, m*m), C: make([]float64, m*d)}
+	declared, team := room.Measure(func(l *room.Layout) { layOutPanels(l, d, m) }), kernel.NewTeam(1)
+	for _, power := range []int{1, 3} {
+		roomtest.CheckLayout(t, fmt.Sprintf("power %d", power), declared, func() {
+			new(Result).scoreQuadratic(team, g, make([]float64, d), Options{Power: power}, 1)
+		})
 	}
 }

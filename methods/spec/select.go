@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
@@ -80,12 +81,11 @@ const panelColumns = 256
 // scoreQuadratic sets each feature's score to x̃ᵀγ(L)x̃, x̃ being the centred feature and L the Laplacian.
 func (r *Result) scoreQuadratic(team *kernel.Team, g *anchor.Graph, squares []float64, opt Options, unit float64) {
 	r.Scores = make([]float64, g.D)
-	wide := min(panelColumns, g.D)
-	now, next := make([]float64, g.M*wide), make([]float64, g.M*wide)
+	now, next, smooth := layOutPanels(nil, g.D, g.M)
 	s := kernel.RowMajor(g.S, g.M, g.M, g.M)
 	for from := 0; from < g.D; from += panelColumns {
 		n := min(panelColumns, g.D-from)
-		smooth := make([]float64, n) // cᵀ(I + N + …)c
+		clear(smooth) // cᵀ(I + N + …)c
 		c := kernel.RowMajor(g.C, g.M, g.D, g.D).Sub(0, from, g.M, n)
 		power, further := kernel.RowMajor(now, g.M, n, n), kernel.RowMajor(next, g.M, n, n)
 		kernel.Copy(power, c) // N^p·c
@@ -102,11 +102,16 @@ func (r *Result) scoreQuadratic(team *kernel.Team, g *anchor.Graph, squares []fl
 				}
 			}
 		}
-		for j, v := range smooth {
+		for j, v := range smooth[:n] {
 			// Values below 0 are rounding errors, because L and all its powers are positive semidefinite.
 			r.Scores[from+j] = math.Pow(unit, float64(opt.Power)) * max(squares[from+j]-v, 0)
 		}
 	}
+}
+
+func layOutPanels(l *room.Layout, d, m int) (now, next, sums []float64) {
+	wide := min(panelColumns, d)
+	return room.Slice[float64](l, m*wide), room.Slice[float64](l, m*wide), room.Slice[float64](l, wide)
 }
 
 // scoreLeading sets each feature's score to Σⱼ (γ(2) − γ(λⱼ))(x̃ᵀξⱼ)², summed over the leading eigenvectors ξⱼ.
@@ -117,15 +122,14 @@ func (r *Result) scoreLeading(team *kernel.Team, g *anchor.Graph, opt Options, u
 		return fmt.Errorf("spec: %w", err)
 	}
 	r.Warnings = e.Warnings
-	k := len(e.Values)
-	products := make([]float64, k*g.D) // √σⱼ·x̃ᵀξⱼ
-	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), kernel.RowMajor(products, k, g.D, g.D))
+	products := kernel.NewMatrix[float64](nil, len(e.Values), g.D) // √σⱼ·x̃ᵀξⱼ
+	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), products)
 	power := float64(opt.Power)
 	for i, sigma := range e.Values {
 		lambda := unit * max(1-sigma, 0)
 		r.Eigenvalues = append(r.Eigenvalues, lambda)
 		weight := (math.Pow(2, power) - math.Pow(lambda, power)) / sigma
-		for j, v := range products[i*g.D:][:g.D] {
+		for j, v := range products.Data[i*g.D:][:g.D] {
 			r.Scores[j] += weight * v * v
 		}
 	}
@@ -152,9 +156,13 @@ func (r *Result) rankScores() {
 // Bytes bounds the memory of Select in addition to the Graph of m anchors and d features.
 func Bytes(d, m int, opt Options) int64 {
 	opt = opt.withDefaults()
-	size := 64*int64(d) + kernel.TeamBytes(m, max(m, d))
-	if opt.Score == Phi3 {
-		return size + spectral.EmbedBytes(m, opt.Clusters-1) + 8*int64(min(opt.Clusters-1, m))*int64(d)
-	}
-	return size + 16*int64(m)*int64(min(panelColumns, d))
+	return room.Measure(func(l *room.Layout) {
+		l.Add(64*int64(d) + kernel.TeamBytes(m, max(m, d))) // the first part is for lists of features
+		if opt.Score == Phi3 {
+			l.Add(spectral.EmbedBytes(m, opt.Clusters-1))
+			kernel.NewMatrix[float64](l, min(opt.Clusters-1, m), d)
+		} else {
+			layOutPanels(l, d, m)
+		}
+	})
 }
