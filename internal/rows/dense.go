@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -11,19 +12,17 @@ import (
 // put must write the scaled rows of the chunk to dst, column by column. Column j begins at dst[j·ld]. ReadDense uses at
 // most the memory given by [DenseBytes]. It fails if the source does not have n rows.
 func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst []float64, ld int, c *stream.Chunk)) (kernel.Matrix[float64], error) {
-	x := kernel.RowMajor(make([]float64, n*d), n, d, d)
-	height := min(n, stream.BlockRows(d)) // chunks of sparse rows may have more
-	columns := make([]float64, height*d)
-	err := s.ReadRows(ctx, Pass{Purpose: "loading rows", Rows: int64(n), Height: height, Place: func(b Block, c *stream.Chunk) error {
+	x, block := layOutDense(nil, n, d) // a chunk of sparse rows may have more rows than the block
+	err := s.ReadRows(ctx, Pass{Purpose: "loading rows", Rows: int64(n), Height: block.Rows, Place: func(b Block, c *stream.Chunk) error {
 		h := c.Rows
-		put(columns, h, c)
+		put(block.Data, h, c)
 		to := x.Data[(b.First+b.Rows)*d:]
 		EachRun(workers, h, func(_, from, until int) {
 			const wide = 64 // columns at a time; their cache lines for some rows fit into the first-level cache
 			for left := 0; left < d; left += wide {
 				for i := from; i < until; i++ {
 					for j := left; j < min(d, left+wide); j++ {
-						to[i*d+j] = columns[j*h+i]
+						to[i*d+j] = block.Data[j*h+i]
 					}
 				}
 			}
@@ -33,9 +32,13 @@ func (s *Source) ReadDense(ctx context.Context, workers, n, d int, put func(dst 
 	return x, err
 }
 
-// DenseBytes returns an upper bound of the memory of [Source.ReadDense]: all rows, and the columns of one block.
+// DenseBytes returns an upper bound of the memory of [Source.ReadDense].
 func DenseBytes(n int64, d int) int64 {
-	return 8*n*int64(d) + 8*min(n, int64(stream.BlockRows(d)))*int64(d)
+	return room.Measure(func(l *room.Layout) { layOutDense(l, int(n), d) })
+}
+
+func layOutDense(l *room.Layout, n, d int) (all, block kernel.Matrix[float64]) {
+	return kernel.NewMatrix[float64](l, n, d), kernel.NewMatrix[float64](l, min(n, stream.BlockRows(d)), d)
 }
 
 // PassInMemory returns a PassFunc over rows that are in memory, for [FindNearest].

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -74,6 +75,7 @@ func TestDenseStaysWithinItsBytes(t *testing.T) {
 		}
 		rows.ScatterEntries(dst, ld, nil, c)
 	}
+	roomtest.CheckLayout(t, "reading sparse rows", rows.DenseBytes(n, d), func() { must.Get(s.ReadDense(t.Context(), 2, n, d, put))(t) })
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	x := must.Get(s.ReadDense(t.Context(), 2, n, d, put))(t)
