@@ -22,23 +22,15 @@ const (
 	fallShare = 1e-4
 )
 
-// clusterStep lowers the objective by changing G, n×c, with all entries at least 0.
+// objectiveAt returns the objective for the assignment G = g, without the term β‖W‖₂,₁ of the projection. It writes the
+// gradient to gradient, unless that is nil. updateProductsOfSolution must have been called for the current F and W.
 //
 // For the symbols see the package comment. The norm of a residual is computed without the row x_i of X: ‖x_i − g_iF‖² =
 // ‖x_i‖² − 2g_i·(XFᵀ)_i + g_iFFᵀg_iᵀ.
-type clusterStep struct {
-	*problem
-	xf, xw []float64              // XFᵀ and XW, n×c
-	ff     kernel.Matrix[float64] // FFᵀ, c×c
-	r, gg  []float64              // scratch space for G − AG and GᵀG − I
-}
-
-// objectiveAt returns the objective for the assignment G = g, without the term β‖W‖₂,₁ of the projection. It writes the
-// gradient to gradient, unless that is nil.
-func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
+func (p *problem) objectiveAt(g, gradient []float64) float64 {
 	n, c := p.n, p.c
 	total := p.sumRows(n, func(i int) float64 {
-		row, xf, xw := g[i*c:][:c], p.xf[i*c:][:c], p.xw[i*c:][:c]
+		row, xf, xw := g[i*c:][:c], p.xf.Data[i*c:][:c], p.xw.Data[i*c:][:c]
 		square := p.squares[i]
 		var miss float64
 		var ff [64]float64 // FFᵀg
@@ -57,26 +49,26 @@ func (p *clusterStep) objectiveAt(g, gradient []float64) float64 {
 		}
 		return fit + p.alpha*along
 	})
-	p.neighbours.subtractPredictions(p.workers, p.r, g, c)
-	total += p.nu * kernel.Dot(p.r, p.r)
-	gm, gg := kernel.RowMajor(g, n, c, c), kernel.RowMajor(p.gg, c, c, c)
-	clear(p.gg)
-	kernel.Gemm(p.team, 1, gm.Trans(), gm, gg)
+	p.neighbours.subtractPredictions(p.workers, p.r.Data, g, c)
+	total += p.nu * kernel.Dot(p.r.Data, p.r.Data)
+	gm, gg := kernel.RowMajor(g, n, c, c), p.gg.Data // GᵀG − I
+	multiplyTo(p.team, p.gg, gm.Trans(), gm)
 	for k := range c {
-		p.gg[k*c+k]--
+		gg[k*c+k]--
 	}
-	total += p.zeta / 4 * kernel.Dot(p.gg, p.gg)
+	total += p.zeta / 4 * kernel.Dot(gg, gg)
 	if gradient != nil {
-		p.neighbours.addTransposed(p.workers, 2*p.nu, gradient, p.r, c)
-		kernel.Gemm(p.team, p.zeta, gm, gg, kernel.RowMajor(gradient, n, c, c))
+		p.neighbours.addTransposed(p.workers, 2*p.nu, gradient, p.r.Data, c)
+		kernel.Gemm(p.team, p.zeta, gm, p.gg, kernel.RowMajor(gradient, n, c, c))
 	}
 	return total
 }
 
-// descendGradient updates g by projected gradient steps. It halves steps that lower the objective too little.
-func (p *clusterStep) descendGradient(g []float64) {
-	size := len(g)
-	gradient, after, step, next := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
+// descendGradient lowers the objective by changing g, the n×c entries of G, to other entries of at least 0. It makes
+// projected gradient steps, and halves steps that lower the objective too little.
+func (p *problem) descendGradient(g []float64) {
+	p.updateProductsOfSolution()
+	gradient, after, step, next := p.gradients[0].Data, p.gradients[1].Data, p.step.Data, p.next.Data
 	value, firstLength := p.objectiveAt(g, gradient), 0.0
 	for range assignSteps {
 		for i, v := range g {

@@ -15,24 +15,22 @@ const centreSweeps = 5
 // one row of F has a closed form if the other rows are fixed.
 func (p *problem) updateCentres() {
 	c, d := p.c, p.d
-	xf := p.multiplyRowsBy(p.f)
-	ff := kernel.RowMajor(make([]float64, c*c), c, c, c)
-	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
-	weighted := kernel.RowMajor(make([]float64, p.n*c), p.n, c, c)
+	multiplyTo(p.team, p.xf, p.x, p.f.Trans())
+	multiplyTo(p.team, p.ff, p.f, p.f.Trans())
 	for i := range p.n {
 		row := p.g.Data[i*c:][:c]
 		square := p.squares[i]
 		for k, v := range row {
-			square += v * (kernel.Dot(ff.Data[k*c:][:c], row) - 2*xf[i*c+k])
+			square += v * (kernel.Dot(p.ff.Data[k*c:][:c], row) - 2*p.xf.Data[i*c+k])
 		}
 		weight := 0.5 / math.Sqrt(max(square, 0)+p.epsilonX)
 		for k, v := range row {
-			weighted.Data[i*c+k] = weight * v
+			p.weighted.Data[i*c+k] = weight * v
 		}
 	}
-	gg, gx := kernel.RowMajor(make([]float64, c*c), c, c, c), kernel.RowMajor(make([]float64, c*d), c, d, d)
-	kernel.Gemm(p.team, 1, weighted.Trans(), p.g, gg)
-	kernel.Gemm(p.team, 1, weighted.Trans(), p.x, gx)
+	gg, gx := p.gg, p.gx
+	multiplyTo(p.team, gg, p.weighted.Trans(), p.g)
+	multiplyTo(p.team, gx, p.weighted.Trans(), p.x)
 	const run = 256 // number of features in a task; features are independent of each other
 	kernel.Each(p.workers, (d+run-1)/run, func(t int) {
 		from, to := t*run, min(d, (t+1)*run)
@@ -54,8 +52,7 @@ func (p *problem) updateCentres() {
 	})
 }
 
-func (p *problem) multiplyRowsBy(m kernel.Matrix[float64]) []float64 {
-	out := make([]float64, p.n*p.c)
-	kernel.Gemm(p.team, 1, p.x, m.Trans(), kernel.RowMajor(out, p.n, p.c, p.c))
-	return out
+func multiplyTo(team *kernel.Team, dst, a, b kernel.Matrix[float64]) {
+	clear(dst.Data)
+	kernel.Gemm(team, 1, a, b, dst)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -28,7 +29,7 @@ type predictor struct {
 // x_i, and ρ is the mean square of these differences. A row costs k²/2 inner products.
 func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int) (*predictor, error) {
 	n, d := x.Rows, x.Cols
-	l := &predictor{n: n, k: k, index: make([]int32, n*k), weight: make([]float64, n*k), columnStart: make([]int, n+1), columnEntries: make([]int32, n*k)}
+	l := layOutPredictor(nil, n, k)
 	for e, o := range near {
 		l.index[e] = o.Index
 		l.columnStart[o.Index+1]++
@@ -44,8 +45,7 @@ func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, 
 	errs := make([]error, (n+rows.RunRows-1)/rows.RunRows)
 	rows.EachRun(workers, n, func(run, from, to int) {
 		team := kernel.NewTeam(1)
-		var chol linalg.Cholesky
-		diff, a := make([]float64, k*d), kernel.RowMajor(make([]float64, k*k), k, k, k)
+		diff, a, chol := layOutRegression(nil, k, d)
 		for i := from; i < to && errs[run] == nil; i++ {
 			own, weights := x.Data[i*d:][:d], l.weight[i*k:][:k]
 			for e, r := range l.index[i*k:][:k] {
@@ -83,6 +83,16 @@ func newPredictor(workers int, x kernel.Matrix[float64], near []rows.Neighbour, 
 		}
 	})
 	return l, cmp.Or(errs...)
+}
+
+func layOutPredictor(l *room.Layout, n, k int) *predictor {
+	return &predictor{n: n, k: k, index: room.Slice[int32](l, n*k), weight: room.Slice[float64](l, n*k),
+		columnStart: room.Slice[int](l, n+1), columnEntries: room.Slice[int32](l, n*k)}
+}
+
+func layOutRegression(l *room.Layout, k, d int) (diff []float64, a kernel.Matrix[float64], chol linalg.Cholesky) {
+	chol.LayOut(l, k)
+	return room.Slice[float64](l, k*d), kernel.NewMatrix[float64](l, k, k), chol
 }
 
 // subtractPredictions writes g − Ag to dst, for an n×c matrix g.

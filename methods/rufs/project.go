@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -26,33 +25,27 @@ func (p *problem) updateProjection(u, v []float64) error {
 		clear(p.w.Data)
 		return nil
 	}
-	size := min(p.n, p.d)
-	if p.a == nil {
-		p.a = room.MakeSlice[float64](size * size)
-	}
-	clear(p.a)
-	a := kernel.RowMajor(p.a, size, size, size)
+	clear(p.leastSquares.Data)
 	if p.d <= p.n {
-		return p.solveByFeatures(a, u, v)
+		return p.solveByFeatures(p.leastSquares, u, v)
 	}
-	return p.solveByRows(a, u, v)
+	return p.solveByRows(p.leastSquares, u, v)
 }
 
 func (p *problem) solveByFeatures(a kernel.Matrix[float64], u, v []float64) error {
 	n, d, c := p.n, p.d, p.c
 	clear(p.w.Data)
-	scaled := make([]float64, min(panelSize, n)*d)
 	for first := 0; first < n; first += panelSize {
 		h := min(panelSize, n-first)
 		kernel.Each(p.workers, h, func(i int) {
-			to, root := scaled[i*d:][:d], math.Sqrt(p.alpha*u[first+i])
+			to, root := p.scaled[i*d:][:d], math.Sqrt(p.alpha*u[first+i])
 			for j, x := range p.x.Data[(first+i)*d:][:d] {
 				to[j] = root * x
 			}
 		})
-		rows := kernel.RowMajor(scaled, h, d, d)
+		rows := kernel.RowMajor(p.scaled, h, d, d)
 		kernel.Syrk(p.team, 1, rows.Trans(), a)
-		g := kernel.RowMajor(make([]float64, h*c), h, c, c)
+		g := kernel.RowMajor(p.right.Data, h, c, c)
 		for i := range h {
 			root := math.Sqrt(p.alpha * u[first+i])
 			for k, y := range p.g.Data[(first+i)*c:][:c] {
@@ -73,15 +66,14 @@ func (p *problem) solveByFeatures(a kernel.Matrix[float64], u, v []float64) erro
 
 func (p *problem) solveByRows(a kernel.Matrix[float64], u, v []float64) error {
 	n, d, c := p.n, p.d, p.c
-	scaled := make([]float64, n*min(panelSize, d))
 	for first := 0; first < d; first += panelSize {
 		wide := min(panelSize, d-first)
 		kernel.Each(p.workers, n, func(i int) {
 			for j, x := range p.x.Data[i*d+first:][:wide] {
-				scaled[i*wide+j] = x / math.Sqrt(p.beta*v[first+j])
+				p.scaled[i*wide+j] = x / math.Sqrt(p.beta*v[first+j])
 			}
 		})
-		kernel.Syrk(p.team, 1, kernel.RowMajor(scaled, n, wide, wide), a)
+		kernel.Syrk(p.team, 1, kernel.RowMajor(p.scaled, n, wide, wide), a)
 	}
 	for i := range n {
 		a.Data[i*n+i] += 1 / (p.alpha * u[i])
@@ -89,10 +81,8 @@ func (p *problem) solveByRows(a kernel.Matrix[float64], u, v []float64) error {
 	if err := p.chol.Factor(p.team, a); err != nil {
 		return fmt.Errorf("rufs: regression with beta = %v: %w", p.beta, err)
 	}
-	y := kernel.RowMajor(make([]float64, n*c), n, c, c)
-	p.chol.SolveTo(p.team, y, p.g)
-	clear(p.w.Data)
-	kernel.Gemm(p.team, 1, p.x.Trans(), y, p.w)
+	p.chol.SolveTo(p.team, p.right, p.g)
+	multiplyTo(p.team, p.w, p.x.Trans(), p.right)
 	for j := range d {
 		for k := range c {
 			p.w.Data[j*c+k] /= p.beta * v[j]
@@ -103,12 +93,12 @@ func (p *problem) solveByRows(a kernel.Matrix[float64], u, v []float64) error {
 
 func (p *problem) computeNormWeights() (u, v []float64) {
 	c := p.c
-	u, v = make([]float64, p.n), make([]float64, p.d)
-	xw := p.fittedClusters()
+	u, v = p.u, p.v
+	multiplyTo(p.team, p.xw, p.x, p.w)
 	for i := range u {
 		var miss float64
 		for k, y := range p.g.Data[i*c:][:c] {
-			miss += (y - xw[i*c+k]) * (y - xw[i*c+k])
+			miss += (y - p.xw.Data[i*c+k]) * (y - p.xw.Data[i*c+k])
 		}
 		u[i] = 0.5 / math.Sqrt(miss+p.epsilonG)
 	}
@@ -117,5 +107,3 @@ func (p *problem) computeNormWeights() (u, v []float64) {
 	}
 	return u, v
 }
-
-func (p *problem) fittedClusters() []float64 { return p.multiplyRowsBy(p.w.Trans()) } // XW, n×c

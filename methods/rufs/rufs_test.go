@@ -2,11 +2,14 @@ package rufs
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -197,7 +200,7 @@ func TestStepsLowerTheDefinition(t *testing.T) {
 		for range 4 {
 			must.Do(t, p.updateProjection(p.computeNormWeights()))
 			check("W")
-			p.newClusterStep().descendGradient(p.g.Data)
+			p.descendGradient(p.g.Data)
 			check("G")
 			p.updateCentres()
 			check("F")
@@ -215,9 +218,9 @@ func TestGradient(t *testing.T) {
 	for i := range p.g.Data { // off the start, where the penalty has a part
 		p.g.Data[i] += 1e-3 * float64(i%7)
 	}
-	a := p.newClusterStep()
+	p.updateProductsOfSolution()
 	gradient := make([]float64, len(p.g.Data))
-	a.objectiveAt(p.g.Data, gradient)
+	p.objectiveAt(p.g.Data, gradient)
 	largest := 0.0
 	for _, v := range gradient {
 		largest = max(largest, math.Abs(v))
@@ -226,9 +229,9 @@ func TestGradient(t *testing.T) {
 		const h = 1e-6
 		at := slices.Clone(p.g.Data)
 		at[i] += h
-		up := a.objectiveAt(at, nil)
+		up := p.objectiveAt(at, nil)
 		at[i] -= 2 * h
-		down := a.objectiveAt(at, nil)
+		down := p.objectiveAt(at, nil)
 		// The third derivative, some ζ, leaves ζh²; rounding 1e-16·1e2/h.
 		if slope := (up - down) / (2 * h); math.Abs(slope-gradient[i]) > 1e-5*largest {
 			t.Errorf("entry %d: %v, by differences %v", i, gradient[i], slope)
@@ -340,4 +343,30 @@ func nearTo(t *testing.T, p *problem, k int) *predictor {
 	t.Helper()
 	near := must.Get(rows.FindNearest(t.Context(), p.team, p.n, p.d, k, 1<<20, rows.PassInMemory(p.x)))(t)
 	return must.Get(newPredictor(p.workers, p.x, near, k))(t)
+}
+
+// TestLayout: rounds, in both forms of the least squares, take the memory of their layout, and no more.
+func TestLayout(t *testing.T) {
+	for _, shape := range [][2]int{{1000, 700}, {700, 1000}} {
+		first := started(t, blobs(shape[0], shape[1], 8), Options{Clusters: 12})
+		first.workers, first.team = 1, kernel.NewTeam(1)
+		declared := room.Measure(func(l *room.Layout) {
+			p := *first
+			p.layOutSolution(l)
+			p.layOutRounds(l)
+		})
+		roomtest.CheckLayout(t, fmt.Sprint(shape), declared, func() {
+			p := *first
+			p.layOutSolution(nil)
+			p.layOutRounds(nil)
+			copy(p.g.Data, first.g.Data)
+			copy(p.f.Data, first.f.Data)
+			copy(p.w.Data, first.w.Data)
+			copy(p.squares, first.squares)
+			must.Do(t, p.updateProjection(p.computeNormWeights()))
+			p.descendGradient(p.g.Data)
+			p.updateCentres()
+			p.totalObjective()
+		})
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -39,22 +40,53 @@ type problem struct {
 	zeta                         float64 // weight of GᵀG = I
 	progress                     method.Descent
 
-	a    []float64 // matrix of the least squares
-	chol linalg.Cholesky
+	// Memory that each round overwrites.
+	xf, xw, r, weighted kernel.Matrix[float64]    // XFᵀ, XW, G − AG, and G with weights for its rows, n×c
+	gradients           [2]kernel.Matrix[float64] // n×c
+	step, next          kernel.Matrix[float64]    // n×c
+	right               kernel.Matrix[float64]    // right sides or solutions of the least squares, n×c
+	ff, gg, gx          kernel.Matrix[float64]    // FFᵀ and products with Gᵀ: c×c, c×c and c×d
+	leastSquares        kernel.Matrix[float64]    // matrix of the least squares
+	chol                linalg.Cholesky           // its factor
+	u, v, scaled        []float64                 // weights of rows and features; rows or features, panelSize of them
 }
 
 // Bytes bounds the memory of Select in addition to the n×d rows.
 func Bytes(n int64, d int, opt Options) int64 {
 	opt = opt.WithDefaults(n)
-	k, c, size := int64(opt.Neighbors), int64(opt.Clusters), min(n, int64(d))
-	near := n * (20*k + 16)
-	search := rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)
-	regress := int64(opt.Threads+1) * (8*k*int64(d) + 32*k*k + 64<<10)
-	start := cluster.Bytes(int(n), d, opt.Clusters, min(kmeansRestarts, opt.Threads))
-	state := 8*c*(14*n+8*int64(d)+8*c) + 24*(n+int64(d))
-	wide := int(max(n, int64(d)))
-	solve := 8*size*size + linalg.CholeskyBytes(int(size)) + 8*panelSize*size + kernel.TeamBytes(wide, max(d, opt.Clusters))
-	return near + max(search, regress, start, state+solve)
+	rowCount, k := int(n), opt.Neighbors
+	return room.Measure(func(l *room.Layout) {
+		l.Phase(func() { l.Add(rows.SearchBytes(n, d, k, opt.Threads)) })
+		layOutPredictor(l, rowCount, k)
+		l.Phase(func() {
+			l.Add(n * int64(16*k+8))    // the neighbours, and a copy of the starts of columns
+			for range opt.Threads + 1 { // with garbage of a worker's previous run
+				layOutRegression(l, k, d)
+				l.Add(kernel.TeamBytes(k, k))
+			}
+		})
+		l.Phase(func() { l.Add(cluster.Bytes(rowCount, d, opt.Clusters, min(kmeansRestarts, opt.Threads))) })
+		p := &problem{n: rowCount, d: d, c: opt.Clusters}
+		p.layOutSolution(l)
+		p.layOutRounds(l)
+		l.Add(kernel.TeamBytes(max(rowCount, d), max(d, opt.Clusters)) + 16*n + 24*int64(d)) // also the labels and weights of the start, and norms
+	})
+}
+
+func (p *problem) layOutSolution(l *room.Layout) {
+	p.g, p.f, p.w = kernel.NewMatrix[float64](l, p.n, p.c), kernel.NewMatrix[float64](l, p.c, p.d), kernel.NewMatrix[float64](l, p.d, p.c)
+	p.squares = room.Slice[float64](l, p.n)
+}
+
+func (p *problem) layOutRounds(l *room.Layout) {
+	n, d, c, order := p.n, p.d, p.c, min(p.n, p.d)
+	for _, m := range []*kernel.Matrix[float64]{&p.xf, &p.xw, &p.r, &p.weighted, &p.gradients[0], &p.gradients[1], &p.step, &p.next, &p.right} {
+		*m = kernel.NewMatrix[float64](l, n, c)
+	}
+	p.ff, p.gg, p.gx = kernel.NewMatrix[float64](l, c, c), kernel.NewMatrix[float64](l, c, c), kernel.NewMatrix[float64](l, c, d)
+	p.leastSquares = kernel.NewMatrix[float64](l, order, order)
+	p.chol.LayOut(l, order)
+	p.u, p.v, p.scaled = room.Slice[float64](l, n), room.Slice[float64](l, d), room.Slice[float64](l, min(panelSize, max(n, d))*order)
 }
 
 // Select ranks the features of the n×d rows of x, row-major, which it does not change. It needs the memory given by
@@ -91,6 +123,7 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 		p.progress.Objective = []float64{p.totalObjective()}
 	default:
 		p.setMatrixShapes()
+		p.layOutRounds(nil)
 	}
 	return p.runRounds(ctx, opt, stage)
 }
@@ -120,9 +153,8 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 			p.c++
 		}
 	}
-	p.g.Data, p.f.Data, p.w.Data = make([]float64, p.n*p.c), make([]float64, p.c*p.d), make([]float64, p.d*p.c)
-	p.setMatrixShapes()
-	p.squares = make([]float64, p.n)
+	p.layOutSolution(nil)
+	p.layOutRounds(nil)
 	var total float64
 	for i, k := range groups.Labels {
 		p.g.Data[i*p.c+place[k]] = 1 / math.Sqrt(float64(groups.Sizes[k]))
@@ -142,11 +174,10 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	for i, v := range p.f.Data {
 		p.f.Data[i] = max(v, 0)
 	}
-	ff := kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
-	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), ff)
+	multiplyTo(p.team, p.ff, p.f, p.f.Trans())
 	curvature := p.nu
 	for k := range p.c { // curvature of the terms other than the penalty, for a row of typical norm
-		curvature = max(curvature, ff.Data[k*p.c+k]/math.Sqrt(total/float64(p.n)))
+		curvature = max(curvature, p.ff.Data[k*p.c+k]/math.Sqrt(total/float64(p.n)))
 	}
 	p.zeta = stiffness * max(curvature, p.alpha*math.Sqrt(float64(p.n)/float64(p.c)))
 	// These are the weights if all rows of XW − G, and all rows of W, have the same length.
@@ -155,15 +186,15 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	return p.updateProjection(u, v)
 }
 
-func (p *problem) newClusterStep() *clusterStep {
-	a := &clusterStep{problem: p, xf: p.multiplyRowsBy(p.f), xw: p.fittedClusters(), r: make([]float64, p.n*p.c), gg: make([]float64, p.c*p.c)}
-	a.ff = kernel.RowMajor(make([]float64, p.c*p.c), p.c, p.c, p.c)
-	kernel.Gemm(p.team, 1, p.f, p.f.Trans(), a.ff)
-	return a
+func (p *problem) updateProductsOfSolution() {
+	multiplyTo(p.team, p.xf, p.x, p.f.Trans())
+	multiplyTo(p.team, p.xw, p.x, p.w)
+	multiplyTo(p.team, p.ff, p.f, p.f.Trans())
 }
 
 func (p *problem) totalObjective() float64 {
-	value := p.newClusterStep().objectiveAt(p.g.Data, nil)
+	p.updateProductsOfSolution()
+	value := p.objectiveAt(p.g.Data, nil)
 	for _, norm := range linalg.RowNorms(p.w.Data, p.c) {
 		value += p.beta * math.Sqrt(norm*norm+p.epsilonW)
 	}
@@ -181,7 +212,7 @@ func (p *problem) runRounds(ctx context.Context, opt Options, stage stream.Stage
 		if err := p.updateProjection(p.computeNormWeights()); err != nil {
 			return nil, err
 		}
-		p.newClusterStep().descendGradient(p.g.Data)
+		p.descendGradient(p.g.Data)
 		p.updateCentres()
 		// Squared residuals are differences of sums of squares, and have errors of 1e-15 of these sums. If a norm is as
 		// small as its smoothing constant, its error is 1e-11.
