@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -178,6 +181,35 @@ func TestBytes(t *testing.T) {
 	must.Get(Select(ctx, m, Options{Neighbors: d * 2 / 5, Threads: 2, K: 1}))(t)
 	if says := Bytes(d, n); most > says || most < says/4 || says > 4*d*d {
 		t.Errorf("%d bytes held, %d said", most, says)
+	}
+}
+
+// TestLayout: the pairs and rows of distances take the memory of the layout, and no more.
+func TestLayout(t *testing.T) {
+	const n, d, pairs = 60, 1500, 50_000
+	rng := rand.New(rand.NewPCG(2, 2))
+	x := make([]float64, d*n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	for i := range n {
+		x[i] *= 1e-3 // so that few pairs are within the bound of ε, which are listed in memory that grows
+	}
+	m := gram.FromFactor(x, d, n)
+	full := make([]float64, d*d)
+	for i := range d {
+		for j := range d {
+			full[i*d+j] = m.At(i, j)
+		}
+	}
+	for name, m := range map[string]*gram.Matrix{"factor": m, "full": gram.Full(full, d)} {
+		declared, team := room.Measure(func(l *room.Layout) { layOutSimilarity(l, d, m.Rank, pairs) }), kernel.NewTeam(1)
+		roomtest.CheckLayout(t, name, declared, func() {
+			s := must.Get(newSimilarity(t.Context(), team, m, pairs))(t)
+			for range 3 {
+				must.Do(t, s.visitRows(t.Context(), s.all[5:90], func(int, []float64) {}))
+			}
+		})
 	}
 }
 

@@ -33,9 +33,6 @@ func (g *neighbourGraph) linkNeighbours(d int) {
 	slices.SortFunc(g.edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
 	})
-	if g.from == nil {
-		g.from = make([]int32, d+2)
-	}
 	clear(g.from)
 	for _, e := range g.edges {
 		g.from[e.i+2]++

@@ -34,16 +34,12 @@ func (s *similarity) visitProducts(ctx context.Context, rows, cols []int32, visi
 	if square {
 		cols = rows
 	}
-	var a, b, room []float64
-	if s.m.IsFactor() {
-		a, b = make([]float64, min(blockSide, len(rows))*s.m.Rank), make([]float64, min(blockSide, len(cols))*s.m.Rank)
-	}
 	for from := 0; from < len(rows); from += blockSide {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		blockRows := rows[from:min(from+blockSide, len(rows))]
-		left := s.factorRows(a, blockRows)
+		left := s.factorRows(s.left, blockRows)
 		start := 0
 		if square {
 			start = from
@@ -51,14 +47,11 @@ func (s *similarity) visitProducts(ctx context.Context, rows, cols []int32, visi
 		for at := start; at < len(cols); at += blockSide {
 			blockCols := cols[at:min(at+blockSide, len(cols))]
 			out := &block{rows: blockRows, cols: blockCols, isDiagonal: square && at == from, stride: len(blockCols)}
-			if room == nil {
-				room = make([]float64, min(blockSide, len(rows))*min(blockSide, len(cols)))
-			}
-			out.cov = room[:len(blockRows)*len(blockCols)]
+			out.cov = s.cov[:len(blockRows)*len(blockCols)]
 			if s.m.IsFactor() {
 				right := left
 				if !out.isDiagonal {
-					right = s.factorRows(b, blockCols)
+					right = s.factorRows(s.right, blockCols)
 				}
 				clear(out.cov)
 				kernel.Gemm(s.team, 1, left, right.Trans(), kernel.RowMajor(out.cov, len(blockRows), len(blockCols), len(blockCols)))
@@ -123,18 +116,16 @@ func (s *similarity) eachBlockRow(b *block, f func(x int)) {
 
 // computeVariances computes the variances with the same bits as the covariances, so that λ₂ of equal columns is 0.
 func (s *similarity) computeVariances() {
-	s.variance = make([]float64, s.d)
 	if !s.m.IsFactor() {
 		for i := range s.variance {
 			s.variance[i] = s.m.Sym[i*s.d+i]
 		}
 		return
 	}
-	room, cov := make([]float64, rowsTogether*s.m.Rank), make([]float64, rowsTogether*rowsTogether)
 	for from := 0; from < s.d; from += rowsTogether {
 		list := s.all[from:min(from+rowsTogether, s.d)]
 		n := len(list)
-		a := s.factorRows(room, list)
+		a, cov := s.factorRows(s.left, list), s.cov[:n*n]
 		clear(cov)
 		kernel.Gemm(s.team, 1, a, a.Trans(), kernel.RowMajor(cov, n, n, n))
 		for x, i := range list {
@@ -158,13 +149,12 @@ func (s *similarity) pairCompressionIndex(feature, other int32) float64 {
 // visitRows calls visit for each listed feature, in several threads. x is the feature's index in the list, and row has
 // its λ₂ to all features, which is 0 for itself. The function visit may change the row but must not keep it.
 func (s *similarity) visitRows(ctx context.Context, list []int32, visit func(x int, row []float64)) error {
-	room := make([]float64, min(rowsTogether, len(list))*s.d)
 	for from := 0; from < len(list); from += rowsTogether {
 		some := list[from:min(from+rowsTogether, len(list))]
 		err := s.visitProducts(ctx, some, s.all, func(b *block) {
 			s.eachBlockRow(b, func(x int) {
 				i := b.rows[x]
-				to := room[x*s.d:][:s.d]
+				to := s.distances[x*s.d:][:s.d]
 				for y, cov := range b.row(x) {
 					j := b.cols[y]
 					to[j] = compressionIndex(s.variance[i], s.variance[j], cov)
@@ -175,7 +165,7 @@ func (s *similarity) visitRows(ctx context.Context, list []int32, visit func(x i
 			return err
 		}
 		kernel.Each(s.team.Threads(), len(some), func(x int) {
-			row := room[x*s.d:][:s.d]
+			row := s.distances[x*s.d:][:s.d]
 			row[some[x]] = 0
 			visit(from+x, row)
 		})

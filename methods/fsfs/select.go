@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -33,14 +34,14 @@ type Result struct {
 	Neighbors int       // the first k; 0 means that all features are kept
 }
 
-// Bytes bounds the memory of Select in addition to G. If rank is not 0, G is a factor of `rank` rows. The memory
-// includes the edges of the graph, blocks of products, and rows of λ₂.
+// Bytes bounds the memory of Select in addition to G. If rank is not 0, G is a factor of `rank` rows.
 func Bytes(d, rank int) int64 {
-	edges := int64(pairCapacity(d))
-	block := int64(min(blockSide, d))
-	pairBytes := 16 * 5 / 4 * block * block // including growth
-	blocks := 8*block*block + pairBytes + 2*8*block*int64(rank) + kernel.TeamBytes(int(block), int(block))
-	return (16+2*4)*edges + blocks + 8*rowsTogether*int64(d) + (8*headSize+256)*int64(d)
+	return room.Measure(func(l *room.Layout) {
+		layOutSimilarity(l, d, rank, pairCapacity(d))
+		side := min(blockSide, d)
+		l.Add(kernel.TeamBytes(side, side) + 16*5/4*int64(side)*int64(side)) // also the pairs of a block, with their growth
+		l.Add((8*headSize + 240) * int64(d))                                 // the heads, and lists of features
+	})
 }
 
 // Select chooses among d features by the Gram matrix of their centred columns, which it does not modify. It needs the
@@ -60,7 +61,7 @@ func Select(ctx context.Context, m *gram.Matrix, opt Options) (*Result, error) {
 
 // selectWithCapacity selects as Select does, with a graph of at most `pairs` edges, which do not affect the result.
 func selectWithCapacity(ctx context.Context, m *gram.Matrix, opt Options, pairs int) (*Result, error) {
-	s, err := newSimilarity(ctx, opt.Threads, m, pairs)
+	s, err := newSimilarity(ctx, kernel.NewTeam(opt.Threads), m, pairs)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -22,15 +23,27 @@ type similarity struct {
 	graphHasAll    bool // graph contains all features
 	heads          map[int32]*distanceHead
 	densest        map[int][]rankedFeature // for k above mostNeighbours: the features with the smallest distance to their k-th nearest feature
+
+	left, right, cov []float64 // memory of visitProducts: features of a factor on both sides of a block, and the block
+	distances        []float64 // memory of visitRows: rowsTogether rows of λ₂
 }
 
-func newSimilarity(ctx context.Context, threads int, m *gram.Matrix, pairs int) (*similarity, error) {
-	s := &similarity{m: m, team: kernel.NewTeam(threads), d: m.D, all: make([]int32, m.D), heads: make(map[int32]*distanceHead), densest: make(map[int][]rankedFeature)}
+func layOutSimilarity(l *room.Layout, d, rank, pairs int) *similarity {
+	s, side := &similarity{d: d}, min(blockSide, d)
+	s.all, s.variance = room.Slice[int32](l, d), room.Slice[float64](l, d)
+	// The lists have their full size: growing a slice would need both its old and its new memory.
+	s.graph = neighbourGraph{capacity: pairs, edges: room.Slice[edge](l, pairs)[:0], from: room.Slice[int32](l, d+2), near: room.Slice[int32](l, 2*pairs)}
+	s.left, s.right, s.cov = room.Slice[float64](l, side*rank), room.Slice[float64](l, side*rank), room.Slice[float64](l, side*side)
+	s.distances = room.Slice[float64](l, min(rowsTogether, d)*d)
+	return s
+}
+
+func newSimilarity(ctx context.Context, team *kernel.Team, m *gram.Matrix, pairs int) (*similarity, error) {
+	s := layOutSimilarity(nil, m.D, m.Rank, pairs)
+	s.m, s.team, s.heads, s.densest = m, team, make(map[int32]*distanceHead), make(map[int][]rankedFeature)
 	for i := range s.all {
 		s.all[i] = int32(i)
 	}
-	// Allocate the full size: growing a slice would need both its old and its new memory.
-	s.graph = neighbourGraph{capacity: pairs, edges: make([]edge, 0, pairs), near: make([]int32, 2*pairs)}
 	s.computeVariances()
 	// λ₂ is at most the smaller variance. So the feature with the least variance is near to all other features. For every
 	// k, its k-th nearest feature is no farther than its farthest feature. This distance therefore bounds ε (see the
