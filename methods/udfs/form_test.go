@@ -6,7 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
@@ -60,4 +63,17 @@ func TestBytesOfFewRows(t *testing.T) {
 	if says := Bytes(n, d, opt); most == 0 || most > says || says > 8*d*d {
 		t.Errorf("%d bytes held, %d said", most, says)
 	}
+}
+
+// TestLayout: patches take the memory of their layout and of the scratch space for each run of rows, and no more.
+func TestLayout(t *testing.T) {
+	const n, d, k = 250, 20, 150
+	x := kernel.RowMajor(slices.Concat(clusters(n, d, 2)...), n, d, d)
+	near := must.Get(rows.FindNearest(t.Context(), kernel.NewTeam(1), n, d, k, 1<<20, rows.PassInMemory(x)))(t)
+	roomtest.CheckLayout(t, "patches", room.Measure(func(l *room.Layout) {
+		layOutPatches(l, n, k+1)
+		for range (n + rows.RunRows - 1) / rows.RunRows {
+			layOutPatchScratch(l, k+1, d)
+		}
+	}), func() { must.Get(newPatches(t.Context(), 1, x, near, k, 1000))(t) })
 }

@@ -54,9 +54,9 @@ func (m *udfsMethod) selectOptions(threads int) Options {
 
 // Cost implements method.Method. All rows must fit into memory, because any of them may be a neighbour.
 func (m *udfsMethod) Cost(s method.Shape) (method.Cost, error) {
-	d := max(len(s.Columns), 1)
+	n, d := max(s.Rows, 0), max(len(s.Columns), 1)
 	opt := m.selectOptions(s.Threads)
-	bytes := max(rows.DenseBytes(s.Rows, d), 8*s.Rows*int64(d)+Bytes(s.Rows, d, opt)) // the rows are first loaded, then solved
+	bytes := max(rows.DenseBytes(n, d), 8*n*int64(d)+Bytes(n, d, opt)) // the rows are first loaded, then solved
 	return method.Cost{
 		Bytes: bytes, Least: bytes,
 		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all of them must fit into memory, and {sample} sets their number")},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -27,8 +28,7 @@ type patches struct {
 // `near`. A patch costs (k+1)²/2 products of two rows. The bits of a patch do not depend on other patches.
 func newPatches(ctx context.Context, workers int, x kernel.Matrix[float64], near []rows.Neighbour, k int, lambda float64) (*patches, error) {
 	n, size := x.Rows, k+1
-	p := &patches{size: size, member: make([]int32, n*size), laplacianParts: make([]float64, n*size*size),
-		firstMembership: make([]int, n+1), memberships: make([]int32, n*size)}
+	p := layOutPatches(nil, n, size)
 	for i := range n {
 		p.member[i*size] = int32(i)
 		for e := range k {
@@ -48,7 +48,7 @@ func newPatches(ctx context.Context, workers int, x kernel.Matrix[float64], near
 	}
 	errs := make([]error, (n+rows.RunRows-1)/rows.RunRows)
 	rows.EachRun(workers, n, func(run, from, to int) {
-		b := newPatchScratch(size, x.Cols)
+		b := layOutPatchScratch(nil, size, x.Cols)
 		for i := from; i < to && errs[run] == nil; i++ {
 			if errs[run] = ctx.Err(); errs[run] == nil {
 				errs[run] = b.writePatchMatrix(p.laplacianParts[i*size*size:][:size*size], x, p.member[i*size:][:size], lambda)
@@ -63,6 +63,11 @@ func newPatches(ctx context.Context, workers int, x kernel.Matrix[float64], near
 	return p, nil
 }
 
+func layOutPatches(l *room.Layout, n, size int) *patches {
+	return &patches{size: size, member: room.Slice[int32](l, n*size), laplacianParts: room.Slice[float64](l, n*size*size),
+		firstMembership: room.Slice[int](l, n+1), memberships: room.Slice[int32](l, n*size)}
+}
+
 type patchScratch struct {
 	size  int
 	team  *kernel.Team
@@ -72,8 +77,10 @@ type patchScratch struct {
 	chol  linalg.Cholesky
 }
 
-func newPatchScratch(size, d int) *patchScratch {
-	return &patchScratch{size: size, team: kernel.NewTeam(1), diff: make([]float64, size*d), a: make([]float64, size*size), solve: make([]float64, size*size)}
+func layOutPatchScratch(l *room.Layout, size, d int) *patchScratch {
+	b := &patchScratch{size: size, team: kernel.NewTeam(1), diff: room.Slice[float64](l, size*d), a: room.Slice[float64](l, size*size), solve: room.Slice[float64](l, size*size)}
+	b.chol.LayOut(l, size)
+	return b
 }
 
 // writePatchMatrix writes H(HX_iᵀX_iH + λI)⁻¹H to dst, for the patch of the rows `members` of x (see the package

@@ -3,6 +3,7 @@ package udfs
 import (
 	"context"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -22,16 +23,31 @@ func (r *Result) addWarning(format string, args ...any) {
 // Bytes bounds the memory of Select in addition to the n×d rows.
 func Bytes(n int64, d int, opt Options) int64 {
 	opt = opt.WithDefaults(n, d)
-	size := int64(opt.Neighbors + 1)
-	patches := n * (8*size*size + 8*size + 24)
-	near := rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)
-	balls := int64(opt.Threads+1) * (8*size*int64(d) + 40*size*size + 64<<10) // includes garbage of a worker's previous patch
-	if isWide(n, d) {
-		return patches + max(near, balls, solverBytes(n, d, opt.Clusters))
-	}
-	matrix := 8 * int64(d) * int64(d)
-	build := 8*panelRows*int64(d) + kernel.TeamBytes(d, d)
-	return matrix + max(patches+max(near, balls+build), solverBytes(n, d, opt.Clusters))
+	return room.Measure(func(l *room.Layout) {
+		l.Phase(func() { l.Add(rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)) })
+		if isWide(n, d) {
+			addPatches(l, int(n), d, opt)
+		} else {
+			l.Add(8 * int64(d) * int64(d)) // M
+			l.Phase(func() {
+				addPatches(l, int(n), d, opt)
+				l.Add(8*panelRows*int64(d) + kernel.TeamBytes(d, d))
+			})
+		}
+		l.Add(solverBytes(n, d, opt.Clusters))
+	})
+}
+
+// addPatches adds the memory of [newPatches] to l.
+func addPatches(l *room.Layout, n, d int, opt Options) {
+	layOutPatches(l, n, opt.Neighbors+1)
+	l.Phase(func() {
+		l.Add(int64(n) * int64(16*opt.Neighbors+8)) // the neighbours, and a copy of the first memberships
+		for range opt.Threads + 1 {                 // with garbage of a worker's previous patch
+			layOutPatchScratch(l, opt.Neighbors+1, d)
+			l.Add(kernel.TeamBytes(opt.Neighbors+1, opt.Neighbors+1))
+		}
+	})
 }
 
 // Select ranks the features of the n×d rows of x, row-major, which it centres in place. The search for neighbours costs

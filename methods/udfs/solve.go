@@ -41,7 +41,7 @@ func solverBytes(n int64, d, c int) int64 {
 		return vectors + 8*(4*n*n+n*int64(d)) + linalg.LowRankBytes(rows, d, 2*c+4) + // U, its axes, L, LV and T
 			linalg.SmallestFormBytes(d, pairCount(d, c), linalg.EigenOptions{}) + kernel.TeamBytes(d, rows)
 	}
-	return vectors + 16*int64(d)*int64(d) + // A and at the start a factor
+	return vectors + 8*int64(d)*int64(d) + // A
 		linalg.SmallestBytes(d, pairCount(d, c), linalg.EigenOptions{}) + linalg.CholeskyBytes(d) + kernel.TeamBytes(d, d)
 }
 
