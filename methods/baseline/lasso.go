@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 )
@@ -63,9 +64,15 @@ const (
 )
 
 func newLasso(g *gram.Matrix, squares, b []float64) *lasso {
-	l := &lasso{d: len(b), g: g, squares: squares, b: slices.Clone(b), cannotJoin: make([]bool, len(b))}
+	l := layOutLasso(nil, len(b))
+	l.g, l.squares = g, squares
+	copy(l.b, b)
 	l.startPath(0)
 	return l
+}
+
+func layOutLasso(l *room.Layout, d int) *lasso {
+	return &lasso{d: d, b: room.Slice[float64](l, d), cannotJoin: room.Slice[bool](l, d)}
 }
 
 // startPath resets l to the beginning of the path, the largest λ. If share is not 0, a combination of the features,
@@ -104,9 +111,9 @@ func (l *lasso) startPath(share float64) {
 // of G separately for each path took 11 s.
 func followPaths(g *gram.Matrix, threads, k int, paths []*lasso) {
 	live := slices.Clone(paths)
-	var room directionBuffers
+	var directions directionBuffers
 	for len(live) > 0 {
-		room.computeDirections(g, threads, live)
+		directions.computeDirections(g, threads, live)
 		kernel.Each(threads, len(live), func(i int) { live[i].advanceSegment(k) })
 		live = slices.DeleteFunc(live, func(l *lasso) bool { return l.hasDirections })
 	}
@@ -115,18 +122,19 @@ func followPaths(g *gram.Matrix, threads, k int, paths []*lasso) {
 // directionBuffers is memory for q and a of all paths (qa), and for their products with a factor (z).
 type directionBuffers struct{ qa, z []float64 }
 
+func layOutDirections(l *room.Layout, paths, d, rank int) directionBuffers {
+	return directionBuffers{qa: room.Slice[float64](l, 2*paths*d), z: room.Slice[float64](l, 2*paths*rank)}
+}
+
 func (s *directionBuffers) computeDirections(g *gram.Matrix, threads int, paths []*lasso) {
 	if s.qa == nil {
-		s.qa = make([]float64, 2*len(paths)*g.D)
+		*s = layOutDirections(nil, len(paths), g.D, g.Rank)
 	}
 	clear(s.qa)
 	for i, l := range paths {
 		l.q, l.a, l.hasDirections = s.qa[2*i*g.D:][:g.D], s.qa[(2*i+1)*g.D:][:g.D], true
 	}
 	if g.IsFactor() {
-		if s.z == nil {
-			s.z = make([]float64, 2*len(paths)*g.Rank)
-		}
 		z := s.z[:2*len(paths)*g.Rank]
 		clear(z)
 		kernel.Each(threads, len(paths), func(i int) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -259,4 +261,31 @@ func TestLassoOfConstants(t *testing.T) {
 	if l := path(gram.Full(make([]float64, 4), 2), []float64{0, 0}, 2); !l.hasEnded || nonzero(l.coefficients()) != 0 {
 		t.Errorf("constant features: %v", l.coefficients())
 	}
+}
+
+// TestLayout: paths take the memory of their layouts and of a list of features at the start, and no more.
+func TestLayout(t *testing.T) {
+	const d, targets, k = 2000, 100, 3
+	sym, b, squares := make([]float64, d*d), make([]float64, targets*d), slices.Repeat([]float64{1}, d)
+	random := rand.New(rand.NewPCG(9, 1))
+	for i := range b {
+		b[i] = random.NormFloat64()
+	}
+	for i := range d {
+		sym[i*d+i] = 1
+	}
+	g := gram.Full(sym, d)
+	roomtest.CheckLayout(t, "paths", room.Measure(func(l *room.Layout) {
+		for range targets {
+			layOutLasso(l, d)
+			l.Add(8 * d)
+		}
+		layOutDirections(l, targets, d, 0)
+	}), func() {
+		paths := make([]*lasso, targets)
+		for i := range paths {
+			paths[i] = newLasso(g, squares, b[i*d:][:d])
+		}
+		followPaths(g, 1, k, paths)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -37,13 +38,21 @@ func (o MCFSOptions) withDefaults(d int) MCFSOptions {
 }
 
 // MCFSBytes bounds the memory of MCFS in addition to the Graph of m anchors and d features. rank is the number of rows
-// of G if it is a factor, otherwise 0. The memory includes I − S and its eigenpairs, the targets and coefficients, and
-// a lasso path for each target.
+// of G if it is a factor, otherwise 0.
 func MCFSBytes(m, d, rank int, opt MCFSOptions) int64 {
 	opt = opt.withDefaults(d)
-	c, k := int64(min(opt.Clusters, m)), int64(opt.K)
-	paths := 8 * (c*(5*int64(d)+2*int64(rank)+2*k*k) + 2*int64(d))
-	return spectral.EmbedBytes(m, int(c)) + 16*int64(m)*c + kernel.TeamBytes(m, max(m, d)) + 16*c*int64(d) + paths
+	c, k := min(opt.Clusters, m), int64(opt.K)
+	return room.Measure(func(l *room.Layout) {
+		l.Add(kernel.TeamBytes(m, max(m, d)))
+		l.Phase(func() { l.Add(spectral.EmbedBytes(m, c)) })
+		l.Add(16*int64(m)*int64(c) + 16*int64(d)) // the eigenvectors, and two lists of features
+		kernel.NewMatrix[float64](l, c, d)        // products with the targets
+		for range c {
+			layOutLasso(l, d)
+			l.Add(16*k*k + 8*int64(d)) // the factor of active features, and the coefficients
+		}
+		layOutDirections(l, c, d, rank)
+	})
 }
 
 // MCFSResult holds the scores, and the spectrum of the graph.
@@ -85,7 +94,7 @@ func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 	}
 	r := &MCFSResult{Scores: make([]float64, g.D), Eigenvalues: e.Values, Components: e.Components, Warnings: e.Warnings}
 	targets := len(e.Values)
-	b := kernel.RowMajor(make([]float64, targets*g.D), targets, g.D, g.D)
+	b := kernel.NewMatrix[float64](nil, targets, g.D)
 	kernel.Gemm(team, 1, e.Vectors, kernel.RowMajor(g.C, g.M, g.D, g.D), b)
 	for i, sigma := range e.Values {
 		for j := range g.D {
