@@ -67,8 +67,9 @@ func (m *alignMethod) Select(ctx context.Context, e *method.Evidence) (*method.R
 	} else {
 		p.Squares, p.Column = e.Survey.Squares, e.Survey.Column
 	}
+	p.A = make([]float64, len(p.Squares))
 	for j, square := range p.Squares {
-		p.A = append(p.A, e.Survey.Shares[j]*square)
+		p.A[j] = e.Survey.Shares[j] * square
 	}
 	res, err := Choose(ctx, p, Options{K: e.K, Keep: e.Keep, Forbid: e.Forbid, Threads: e.Threads, Floor: e.Survey.Floor, Power: e.Survey.Power})
 	if err != nil {

@@ -25,28 +25,20 @@ func Bytes(n int64, d int, opt Options) int64 {
 	opt = opt.WithDefaults(n, d)
 	return room.Measure(func(l *room.Layout) {
 		l.Phase(func() { l.Add(rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)) })
-		if isWide(n, d) {
-			addPatches(l, int(n), d, opt)
-		} else {
+		scatter := 8*(3*n*n+n*int64(d)) + kernel.TeamBytes(d, int(n)) // U, its axes, L and LV
+		if !isWide(n, d) {
 			l.Add(8 * int64(d) * int64(d)) // M
-			l.Phase(func() {
-				addPatches(l, int(n), d, opt)
-				l.Add(8*panelRows*int64(d) + kernel.TeamBytes(d, d))
-			})
+			scatter = 8*panelRows*int64(d) + kernel.TeamBytes(d, d)
 		}
+		l.Phase(func() {
+			layOutPatches(l, int(n), opt.Neighbors+1)
+			for range opt.Threads + 1 { // with garbage of a worker's previous patch
+				layOutPatchScratch(l, opt.Neighbors+1, d)
+				l.Add(kernel.TeamBytes(opt.Neighbors+1, opt.Neighbors+1))
+			}
+			l.Add(n*int64(16*opt.Neighbors+8) + scatter) // also the neighbours, and a copy of the first memberships
+		})
 		l.Add(solverBytes(n, d, opt.Clusters))
-	})
-}
-
-// addPatches adds the memory of [newPatches] to l.
-func addPatches(l *room.Layout, n, d int, opt Options) {
-	layOutPatches(l, n, opt.Neighbors+1)
-	l.Phase(func() {
-		l.Add(int64(n) * int64(16*opt.Neighbors+8)) // the neighbours, and a copy of the first memberships
-		for range opt.Threads + 1 {                 // with garbage of a worker's previous patch
-			layOutPatchScratch(l, opt.Neighbors+1, d)
-			l.Add(kernel.TeamBytes(opt.Neighbors+1, opt.Neighbors+1))
-		}
 	})
 }
 
