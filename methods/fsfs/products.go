@@ -140,8 +140,7 @@ func (s *similarity) pairCompressionIndex(feature, other int32) float64 {
 	}
 	var cov [1]float64
 	r := s.m.Rank
-	room := make([]float64, 2*r)
-	a, b := s.m.Feature(room, int(feature)), s.m.Feature(room[r:], int(other))
+	a, b := s.m.Feature(s.left, int(feature)), s.m.Feature(s.right, int(other))
 	kernel.Gemm(s.team, 1, kernel.RowMajor(a, 1, r, r), kernel.ColMajor(b, r, 1, r), kernel.RowMajor(cov[:], 1, 1, 1))
 	return compressionIndex(s.variance[feature], s.variance[other], cov[0])
 }
