@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 )
@@ -152,11 +153,15 @@ func countSubsets(columns, k int) int {
 
 // CompareBytes returns the memory that [Compare] needs in addition to G, for k chosen columns of d.
 func CompareBytes(d, k int) int64 {
-	b := CurveBytes(d, k) + 8*4*int64(d)
-	if d <= maxColumnsDrawn {
-		b = max(b, permutedGramBytes(d)+max(0, greedy.Bytes(d, k, 0)-8*int64(d)*int64(d)))
-	}
-	return b
+	return room.Measure(func(l *room.Layout) {
+		l.Phase(func() { l.Add(CurveBytes(d, k) + 16*int64(d)) }) // random columns have an order and hashes
+		if l.Add(16 * int64(d)); d <= maxColumnsDrawn {           // squares and keys
+			kernel.NewMatrix[float64](l, d, d)
+			l.Add(kernel.TeamBytes(d, d))
+			l.Phase(func() { layOutPermutedDraw(l, d, d) })
+			l.Add(greedy.Bytes(d, k, 0))
+		}
+	})
 }
 
 func (c *Choice) columnKey(i int) uint64 {

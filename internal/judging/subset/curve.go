@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -51,10 +52,8 @@ func newCurve(g *gram.Matrix, maxColumns, threads int, mean []float64, weight fl
 	if g.Check() != nil || maxColumns < 0 || maxColumns > d {
 		panic(fmt.Sprintf("subset: a curve of %d of %d columns: %v", maxColumns, d, g.Check()))
 	}
-	c := &Curve{gram: g, d: d, capacity: maxColumns, threads: threads, factor: make([]float64, d*maxColumns), residualSquares: make([]float64, d), isTaken: make([]bool, d), mean: mean, weight: weight}
-	if g.IsFactor() {
-		c.columnBuffer = make([]float64, d)
-	}
+	c := &Curve{gram: g, d: d, capacity: maxColumns, threads: threads, mean: mean, weight: weight}
+	c.layOut(nil, d, maxColumns, g.IsFactor())
 	c.squares = g.Diagonal(threads)
 	for i, m := range mean {
 		original := c.squares[i]
@@ -67,8 +66,24 @@ func newCurve(g *gram.Matrix, maxColumns, threads int, mean []float64, weight fl
 	return c
 }
 
-// CurveBytes returns the memory of a [Curve] of at most k of d columns.
-func CurveBytes(d, k int) int64 { return 8 * (int64(d)*int64(k) + 4*int64(d) + 2*int64(k)) }
+func (c *Curve) layOut(l *room.Layout, d, k int, isFactor bool) {
+	c.factor = room.Slice[float64](l, d*k)
+	c.residualSquares, c.isTaken = room.Slice[float64](l, d), room.Slice[bool](l, d)
+	c.Pivot, c.Left = room.Slice[float64](l, k)[:0], room.Slice[float64](l, k)[:0]
+	if isFactor {
+		c.columnBuffer = room.Slice[float64](l, d)
+	}
+	l.Add(8 * int64(d)) // squares, by [gram.Matrix.Diagonal]
+}
+
+// CurveBytes returns the memory of a [Curve] of at most k of d columns, and of a model of unrelated columns to compare
+// it with.
+func CurveBytes(d, k int) int64 {
+	return room.Measure(func(l *room.Layout) {
+		new(Curve).layOut(l, d, k, true)
+		layOutNullModel(l, d)
+	})
+}
 
 // taskColumns is the number of columns in a parallel task. It is fixed, so that sums do not depend on threads.
 const taskColumns = 256

@@ -9,6 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // leftByLeastSquares is ‖X − P_S X‖² of the data.
@@ -77,5 +80,40 @@ func TestCurveEdges(t *testing.T) {
 	}
 	if got := ExplainedShare(gram.Full(g, 600), nil, 1); got != 0 {
 		t.Errorf("no column explains %v", got)
+	}
+}
+
+// TestLayout: curves, models and draws take the memory of their layouts, and no more.
+func TestLayout(t *testing.T) {
+	const d, k, dims, many = 700, 300, 500, 200000
+	full, factor := gram.Full(make([]float64, d*d), d), gram.FromFactor(make([]float64, d*dims), d, dims)
+	team, squares, keys, different := kernel.NewTeam(1), make([]float64, d), make([]uint64, d), make([]float64, many)
+	for i := range different {
+		different[i] = float64(i + 1)
+	}
+	for j := range d {
+		full.Sym[j*d+j], factor.R[j*dims+j%dims] = 1, 1
+	}
+	walk := func(g *gram.Matrix, taken int) func() {
+		return func() {
+			c := NewCurve(g, k, 1)
+			for p := range taken {
+				c.TakeColumn(p)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		layOut func(l *room.Layout)
+		do     func()
+	}{
+		"curve":               {func(l *room.Layout) { new(Curve).layOut(l, d, k, false) }, walk(full, k)},
+		"curve by the factor": {func(l *room.Layout) { new(Curve).layOut(l, d, k, true) }, walk(factor, 5)},
+		"model":               {func(l *room.Layout) { layOutNullModel(l, many) }, func() { newNullModel(different, dims) }},
+		"draw": {func(l *room.Layout) {
+			kernel.NewMatrix[float64](l, d, d)
+			layOutPermutedDraw(l, d, dims)
+		}, func() { drawPermutedGram(team, squares, keys, dims, rand.New(rand.NewPCG(1, 1))) }},
+	} {
+		roomtest.CheckLayout(t, name, room.Measure(c.layOut), c.do)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -35,13 +36,15 @@ const (
 )
 
 func newNullModel(squares []float64, dims float64) *nullModel {
-	n := &nullModel{squares: slices.Clone(squares), dims: dims}
+	n := layOutNullModel(nil, len(squares))
+	n.dims = dims
+	copy(n.squares, squares)
 	slices.Sort(n.squares)
 	slices.Reverse(n.squares)
 	least := 1
 	for {
 		n.groups = n.groups[:0]
-		for i := 0; i < len(n.squares); {
+		for i := 0; i < len(n.squares) && len(n.groups) <= maxGroups; {
 			j := i + 1
 			for j < len(n.squares) && (j-i < least || n.squares[i]-n.squares[j] <= alikeTolerance*n.squares[i]) {
 				j++
@@ -54,6 +57,10 @@ func newNullModel(squares []float64, dims float64) *nullModel {
 		}
 		least *= 2
 	}
+}
+
+func layOutNullModel(l *room.Layout, d int) *nullModel {
+	return &nullModel{squares: room.Slice[float64](l, d), groups: room.Slice[group](l, min(d, maxGroups+1))[:0]}
 }
 
 // depletedModel is the nullModel after the t columns with the largest sums of squares are taken. Each taken column

@@ -6,13 +6,14 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // drawPermutedGram draws the Gram matrix of columns with the given sums of squares whose entries are permuted
 // independently. The directions of such columns are independent and uniform in `dims` dimensions. The keys order
 // columns with equal sums of squares, so that the draw does not depend on the order of the columns. It costs 2d³/3
-// flops and needs the memory given by [permutedGramBytes].
+// flops. Besides the result it needs the memory of layOutPermutedDraw.
 //
 // Bartlett's method is used: G = LLᵀ with a lower triangular L. Its entries below the diagonal are normal numbers. The
 // entries on the diagonal are square roots of χ² with dims, dims−1, … degrees of freedom. If there are fewer dimensions
@@ -20,17 +21,17 @@ import (
 // norm of its column of the data.
 func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims int, random *rand.Rand) []float64 {
 	d := len(squares)
-	order := make([]int, d)
+	width := min(d, dims)
+	g := kernel.NewMatrix[float64](nil, d, d)
+	l, order, position, scratch, isPlaced := layOutPermutedDraw(nil, d, width)
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(squares[b], squares[a]), cmp.Compare(keys[a], keys[b]))
 	})
-	width := min(d, dims)
-	factor := make([]float64, d*width)
 	for t := range order {
-		row := factor[t*width:][:width]
+		row := l.Data[t*width:][:width]
 		for j := range min(t, width) {
 			row[j] = random.NormFloat64()
 		}
@@ -45,29 +46,27 @@ func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims 
 			row[j] *= math.Sqrt(squares[order[t]]) / length
 		}
 	}
-	sorted := make([]float64, d*d)
-	l := kernel.RowMajor(factor, d, width, width)
-	g := kernel.RowMajor(sorted, d, d, d)
 	for from := 0; from < d; from += taskColumns {
 		to := min(from+taskColumns, d)
 		inner := min(to, width) // the later entries in these rows of L are 0
 		kernel.Gemm(team, 1, l.Sub(0, 0, to, inner), l.Sub(from, 0, to-from, inner).Trans(), g.Sub(0, from, to, to-from))
 	}
 	kernel.MirrorUpper(team.Threads(), g)
-	position := make([]int, d) // new position of each column
 	for t, i := range order {
 		position[i] = t
 	}
-	restoreOrder(sorted, position)
-	return sorted
+	restoreOrder(g.Data, position, scratch, isPlaced)
+	return g.Data
+}
+
+func layOutPermutedDraw(l *room.Layout, d, width int) (factor kernel.Matrix[float64], order, position []int, row []float64, isPlaced []bool) {
+	return kernel.NewMatrix[float64](l, d, width), room.Slice[int](l, d), room.Slice[int](l, d), room.Slice[float64](l, d), room.Slice[bool](l, d)
 }
 
 // restoreOrder brings the columns and the rows of the symmetric matrix sorted into the original order, in place. Its
-// new column i is its old column position[i].
-func restoreOrder(sorted []float64, position []int) {
+// new column i is its old column position[i]. It overwrites row, and isPlaced, which must be false for each row.
+func restoreOrder(sorted []float64, position []int, row []float64, isPlaced []bool) {
 	d := len(position)
-	row := make([]float64, d)
-	isPlaced := make([]bool, d)
 	for i := range d { // columns, row by row
 		old := sorted[i*d:][:d]
 		copy(row, old)
@@ -75,24 +74,19 @@ func restoreOrder(sorted []float64, position []int) {
 			old[j] = row[position[j]]
 		}
 	}
-	saved := make([]float64, d)
 	for first := range d { // rows, cycle by cycle
 		if isPlaced[first] {
 			continue
 		}
-		copy(saved, sorted[first*d:][:d])
+		copy(row, sorted[first*d:][:d])
 		i := first
 		for ; position[i] != first; i = position[i] {
 			copy(sorted[i*d:][:d], sorted[position[i]*d:][:d])
 			isPlaced[i] = true
 		}
-		copy(sorted[i*d:][:d], saved)
+		copy(sorted[i*d:][:d], row)
 		isPlaced[i] = true
 	}
-}
-
-func permutedGramBytes(columns int) int64 {
-	return 8*(2*int64(columns)*int64(columns)+8*int64(columns)) + kernel.TeamBytes(columns, columns)
 }
 
 // drawChiSquared draws a number from the χ² distribution with at least 1 degree of freedom (Marsaglia and Tsang, A
