@@ -3,6 +3,7 @@ package judge
 import (
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -27,26 +28,28 @@ const (
 // not d².
 func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []int) []float64 {
 	k, d := len(chosen), x.Cols
-	residuals := make([]float64, d) // residual of each column's sum of squares
+	// v is first X_SᵀX. residuals are the residuals of each column's sum of squares, whole.
+	selected, v, strip, residuals, whole, curve := layOutReconstruction(nil, x.Rows, d, k)
 	kernel.Each(team.Threads(), d, func(j int) {
 		col := x.Data[j*x.ColStride:][:x.Rows]
 		residuals[j] = kernel.Dot(col, col)
 	})
-	whole := append([]float64(nil), residuals...)
+	copy(whole, residuals)
 	total := sumValues(residuals)
-	v := multiplyChosenByAllColumns(team, x, chosen)
-	curve := make([]float64, k)
+	for r, j := range chosen {
+		copy(selected.Data[r*x.Rows:], x.Data[j*x.ColStride:][:x.Rows])
+	}
+	kernel.Gemm(team, 1, selected, x, v)
 	for from := 0; from < k; from += stripColumns {
 		to := min(from+stripColumns, k)
 		if from > 0 {
 			// Subtract the part that earlier rows V_s of V explain: V_sᵀ, for the strip's columns only, times V_s.
-			part := make([]float64, from*(to-from))
 			for s := range from {
 				for r := from; r < to; r++ {
-					part[s*(to-from)+r-from] = v.Data[s*d+chosen[r]]
+					strip[s*(to-from)+r-from] = v.Data[s*d+chosen[r]]
 				}
 			}
-			kernel.Gemm(team, -1, kernel.RowMajor(part, from, to-from, to-from).Trans(), v.Sub(0, 0, from, d), v.Sub(from, 0, to-from, d))
+			kernel.Gemm(team, -1, kernel.RowMajor(strip, from, to-from, to-from).Trans(), v.Sub(0, 0, from, d), v.Sub(from, 0, to-from, d))
 		}
 		for r := from; r < to; r++ {
 			row := v.Data[r*d:][:d]
@@ -74,15 +77,9 @@ func ReconstructionError(team *kernel.Team, x kernel.Matrix[float64], chosen []i
 	return curve
 }
 
-func multiplyChosenByAllColumns(team *kernel.Team, x kernel.Matrix[float64], chosen []int) kernel.Matrix[float64] {
-	k := len(chosen)
-	selected := make([]float64, x.Rows*k)
-	for r, j := range chosen {
-		copy(selected[r*x.Rows:], x.Data[j*x.ColStride:][:x.Rows])
-	}
-	v := kernel.RowMajor(make([]float64, k*x.Cols), k, x.Cols, x.Cols) // X_SᵀX
-	kernel.Gemm(team, 1, kernel.ColMajor(selected, x.Rows, k, x.Rows).Trans(), x, v)
-	return v
+func layOutReconstruction(l *room.Layout, n, d, k int) (selected, v kernel.Matrix[float64], strip, residuals, whole, curve []float64) {
+	slice := func(n int) []float64 { return room.Slice[float64](l, n) }
+	return kernel.NewMatrix[float64](l, k, n), kernel.NewMatrix[float64](l, k, d), slice(min(stripColumns, k) * k), slice(d), slice(d), slice(k)
 }
 
 func sumValues(x []float64) (s float64) {
@@ -94,6 +91,5 @@ func sumValues(x []float64) (s float64) {
 
 // ReconstructionBytes returns an upper bound of the memory of [ReconstructionError] for k of d columns of n rows.
 func ReconstructionBytes(n, d, k int) int64 {
-	n64, d64, k64 := int64(n), int64(d), int64(k)
-	return 8*(n64*k64+k64*d64+stripColumns*k64+2*d64+k64) + kernel.TeamBytes(k, d)
+	return room.Measure(func(l *room.Layout) { layOutReconstruction(l, n, d, k) }) + kernel.TeamBytes(k, d)
 }

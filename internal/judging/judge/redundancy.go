@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -20,10 +21,8 @@ const blockColumns = 256
 // kernel.Gemm, and needs blockColumns·k numbers.
 func RedundancyCurve(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	n, k := x.Rows, x.Cols
-	varies := make([]bool, k)
+	varies, curve, correlations := layOutRedundancy(nil, k)
 	kernel.Each(team.Threads(), k, func(j int) { varies[j] = normalizeDirection(x.Data[j*x.ColStride:][:n]) })
-	curve := make([]float64, k)
-	correlations := make([]float64, min(blockColumns, k)*k)
 	total, columns, pairs := 0.0, 0, 0
 	for from := 0; from < k; from += blockColumns {
 		to := min(from+blockColumns, k)
@@ -102,7 +101,11 @@ func normalizeDirection(col []float64) bool {
 	return true
 }
 
+func layOutRedundancy(l *room.Layout, k int) (varies []bool, curve, correlations []float64) {
+	return room.Slice[bool](l, k), room.Slice[float64](l, k), room.Slice[float64](l, min(blockColumns, k)*k)
+}
+
 // RedundancyBytes returns an upper bound of the memory of [RedundancyCurve] for k columns.
 func RedundancyBytes(k int) int64 {
-	return 8*int64(min(blockColumns, k)+2)*int64(k) + kernel.TeamBytes(min(blockColumns, k), k)
+	return room.Measure(func(l *room.Layout) { layOutRedundancy(l, k) }) + kernel.TeamBytes(min(blockColumns, k), k)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -20,26 +21,38 @@ type Weights struct {
 // columns in its Redundant.
 func NewWeights(team *kernel.Team, sym []float64, d int, chosen []int) (*Weights, error) {
 	k := len(chosen)
-	chosenGram, w := make([]float64, k*k), make([]float64, k*d)
+	w := kernel.NewMatrix[float64](nil, k, d)
+	chosenGram, c := layOutWeights(nil, k)
 	for r, i := range chosen {
-		copy(w[r*d:][:d], sym[i*d:][:d])
+		copy(w.Data[r*d:][:d], sym[i*d:][:d])
 		for s, j := range chosen {
-			chosenGram[r*k+s] = sym[i*d+j]
+			chosenGram.Data[r*k+s] = sym[i*d+j]
 		}
 	}
-	var c linalg.Cholesky
-	if err := c.Factor(team, kernel.RowMajor(chosenGram, k, k, k)); err != nil {
+	if err := c.Factor(team, chosenGram); err != nil {
 		return nil, err
 	}
-	out := kernel.RowMajor(w, k, d, d)
-	c.SolveTo(team, out, out)
-	return &Weights{out}, nil
+	c.SolveTo(team, w, w)
+	return &Weights{w}, nil
+}
+
+func layOutWeights(l *room.Layout, k int) (chosenGram kernel.Matrix[float64], c linalg.Cholesky) {
+	c.LayOut(l, k)
+	return kernel.NewMatrix[float64](l, k, k), c
+}
+
+func layOutUnexplained(l *room.Layout, d, k int) (chosenGram, spread kernel.Matrix[float64]) {
+	return kernel.NewMatrix[float64](l, k, k), kernel.NewMatrix[float64](l, k, d)
 }
 
 // WeightsBytes returns an upper bound of the memory of Weights for k of d columns, including NewWeights and
 // UnexplainedShare.
 func WeightsBytes(d, k int) int64 {
-	return 8*(3*int64(k)*int64(d)+2*int64(k)*int64(k)) + kernel.TeamBytes(k, d)
+	return room.Measure(func(l *room.Layout) {
+		kernel.NewMatrix[float64](l, k, d)
+		l.Phase(func() { layOutWeights(l, k) })
+		layOutUnexplained(l, d, k)
+	}) + kernel.TeamBytes(k, d)
 }
 
 // UnexplainedShare returns the share of other data X′ that remains when X′ is reconstructed with the weights:
@@ -53,16 +66,15 @@ func WeightsBytes(d, k int) int64 {
 // 2k²d flops.
 func (w *Weights) UnexplainedShare(team *kernel.Team, sym []float64, d int, chosen, from []int) float64 {
 	k, columns := len(chosen), w.w.Cols
-	chosenGram := make([]float64, k*k) // G′_SS, 0 for an absent column
+	chosenGram, spread := layOutUnexplained(nil, columns, k) // G′_SS, 0 for an absent column, and G′_SS·W
 	for r, i := range chosen {
 		for s, j := range chosen {
 			if i >= 0 && j >= 0 {
-				chosenGram[r*k+s] = sym[i*d+j]
+				chosenGram.Data[r*k+s] = sym[i*d+j]
 			}
 		}
 	}
-	spread := kernel.RowMajor(make([]float64, k*columns), k, columns, columns)
-	kernel.Gemm(team, 1, kernel.RowMajor(chosenGram, k, k, k), w.w, spread)
+	kernel.Gemm(team, 1, chosenGram, w.w, spread)
 	var left, total float64
 	for j, at := range from {
 		rest := sym[j*d+j]

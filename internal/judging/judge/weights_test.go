@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
@@ -88,5 +90,29 @@ func TestWeightsOfZeros(t *testing.T) {
 	clear(x[3])
 	if _, err := NewWeights(kernel.NewTeam(1), gramOf(x), 4, []int{1, 3}); err == nil {
 		t.Error("weights of a column of zeros")
+	}
+}
+
+// TestLayout: every measure takes the memory of its layout, and no more.
+func TestLayout(t *testing.T) {
+	const n, d, k = 300, 1500, 200
+	team, x := kernel.NewTeam(1), kernel.NewMatrix[float64](nil, d, n).Trans()
+	sym, w, columns := make([]float64, d*d), &Weights{kernel.NewMatrix[float64](nil, k, d)}, make([]int, d)
+	for j := range d {
+		x.Data[j*n+j%n], sym[j*d+j], columns[j] = 1, 1, j
+	}
+	for name, c := range map[string]struct {
+		layOut func(l *room.Layout)
+		do     func()
+	}{
+		"reconstruction": {func(l *room.Layout) { layOutReconstruction(l, n, d, k) }, func() { ReconstructionError(team, x, columns[:k]) }},
+		"redundancy":     {func(l *room.Layout) { layOutRedundancy(l, d) }, func() { RedundancyCurve(team, x) }},
+		"weights": {func(l *room.Layout) {
+			layOutWeights(l, k)
+			kernel.NewMatrix[float64](l, k, d)
+		}, func() { must.Get(NewWeights(team, sym, d, columns[:k]))(t) }},
+		"unexplained share": {func(l *room.Layout) { layOutUnexplained(l, d, k) }, func() { w.UnexplainedShare(team, sym, d, columns[:k], columns) }},
+	} {
+		roomtest.CheckLayout(t, name, room.Measure(c.layOut), c.do)
 	}
 }
