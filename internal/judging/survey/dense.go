@@ -161,15 +161,18 @@ func (l *surveyRun) weighColumns(x []float64, d int, b, c []float64) {
 // result consists of m normally distributed rows with the covariance of the points, and without clusters. The numbers
 // of W are computed by hashes, so that they do not depend on the number of threads.
 func makeSurrogate(team *kernel.Team, x []float64, m, d int, seed uint64) []float64 {
-	w := room.MakeSlice[float64](m * m)
+	w, out := layOutSurrogate(nil, m, d)
 	kernel.Each(team.Threads(), m, func(i int) {
 		for k := range m {
-			w[i*m+k] = normalFromBits(splitmix.Hash(seed, uint64(i)*uint64(m)+uint64(k)))
+			w.Data[i*m+k] = normalFromBits(splitmix.Hash(seed, uint64(i)*uint64(m)+uint64(k)))
 		}
 	})
-	out := room.MakeSlice[float64](m * d)
-	kernel.Gemm(team, 1/math.Sqrt(float64(m)), kernel.RowMajor(w, m, m, m), kernel.RowMajor(x, m, d, d), kernel.RowMajor(out, m, d, d))
-	return out
+	kernel.Gemm(team, 1/math.Sqrt(float64(m)), w, kernel.RowMajor(x, m, d, d), out)
+	return out.Data
+}
+
+func layOutSurrogate(l *room.Layout, m, d int) (w, out kernel.Matrix[float64]) {
+	return kernel.NewMatrix[float64](l, m, m), kernel.NewMatrix[float64](l, m, d)
 }
 
 // normalFromBits returns the scaled sum of four uniform numbers of 16 bits, with mean 0 and variance 1. This is close

@@ -3,6 +3,7 @@ package survey
 import (
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -48,42 +49,47 @@ func correlateColumns(team *kernel.Team, x []float64, m, d int) (deviations []fl
 
 // computeColumnPowers returns zⱼᵀMzⱼ for the columns zⱼ of length 1, with M = Σ zₖzₖᵀ, and the traces of M² and M³.
 func computeColumnPowers(team *kernel.Team, x []float64, m, d int) (sums []float64, squares, cubes float64) {
-	sums = make([]float64, d)
+	sums, r, square, part := layOutColumnPowers(nil, m, d)
 	points := kernel.RowMajor(x, m, d, d)
 	if d <= m {
-		r := kernel.RowMajor(make([]float64, d*d), d, d, d)
 		kernel.Gemm(team, 1, points.Trans(), points, r)
 		for j := range d {
 			sums[j] = kernel.Dot(r.Data[j*d:][:d], r.Data[j*d:][:d])
 		}
-		squares, cubes = tracesOfSquareAndCube(team, r)
+		squares, cubes = tracesOfSquareAndCube(team, r, square)
 		return sums, squares, cubes
 	}
-	k := kernel.RowMajor(make([]float64, m*m), m, m, m)
-	kernel.Gemm(team, 1, points, points.Trans(), k)
-	part := make([]float64, m*panelColumns)
+	kernel.Gemm(team, 1, points, points.Trans(), r)
 	for from := 0; from < d; from += panelColumns {
 		columns := min(panelColumns, d-from)
 		y := kernel.RowMajor(part[:m*columns], m, columns, columns)
 		clear(y.Data)
-		kernel.Gemm(team, 1, k, points.Sub(0, from, m, columns), y)
+		kernel.Gemm(team, 1, r, points.Sub(0, from, m, columns), y)
 		for i := range m {
 			for c, v := range y.Data[i*columns:][:columns] {
 				sums[from+c] += x[i*d+from+c] * v
 			}
 		}
 	}
-	squares, cubes = tracesOfSquareAndCube(team, k)
+	squares, cubes = tracesOfSquareAndCube(team, r, square)
 	return sums, squares, cubes
+}
+
+func layOutColumnPowers(l *room.Layout, m, d int) (sums []float64, product, square kernel.Matrix[float64], part []float64) {
+	order := min(m, d)
+	sums, product, square = room.Slice[float64](l, d), kernel.NewMatrix[float64](l, order, order), kernel.NewMatrix[float64](l, order, order)
+	if d > m { // product is XXᵀ, and part some columns of its product with X
+		part = room.Slice[float64](l, m*min(panelColumns, d))
+	}
+	return sums, product, square, part
 }
 
 // panelColumns is the number of columns of a product with XXᵀ that computeColumnPowers keeps in memory at a time.
 const panelColumns = 1024
 
-func tracesOfSquareAndCube(team *kernel.Team, matrix kernel.Matrix[float64]) (squares, cubes float64) {
-	square := make([]float64, len(matrix.Data))
-	kernel.Gemm(team, 1, matrix, matrix, kernel.RowMajor(square, matrix.Rows, matrix.Rows, matrix.Rows))
-	return kernel.Dot(matrix.Data, matrix.Data), kernel.Dot(matrix.Data, square)
+func tracesOfSquareAndCube(team *kernel.Team, matrix, square kernel.Matrix[float64]) (squares, cubes float64) {
+	kernel.Gemm(team, 1, matrix, matrix, square)
+	return kernel.Dot(matrix.Data, matrix.Data), kernel.Dot(matrix.Data, square.Data)
 }
 
 // chanceDistribution is the distribution of uᵀMu for a uniform direction u in p dimensions. With t₁ = tr(M) and A = M

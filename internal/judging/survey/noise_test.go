@@ -1,11 +1,14 @@
 package survey
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -148,4 +151,16 @@ func sortedColumn(x []float64, n, d, j int) (column []float64) {
 	}
 	slices.Sort(column)
 	return column
+}
+
+// TestLayout: correlations and surrogates take the memory of their layouts, and no more.
+func TestLayout(t *testing.T) {
+	team := kernel.NewTeam(1)
+	for _, c := range []struct{ m, d int }{{700, 400}, {300, 900}, {200, 5000}} {
+		x, name := make([]float64, c.m*c.d), fmt.Sprintf("%+v", c)
+		declared := room.Measure(func(l *room.Layout) { layOutColumnPowers(l, c.m, c.d) })
+		roomtest.CheckLayout(t, "correlations of "+name, declared, func() { computeColumnPowers(team, x, c.m, c.d) })
+		declared = room.Measure(func(l *room.Layout) { layOutSurrogate(l, c.m, c.d) })
+		roomtest.CheckLayout(t, "surrogate of "+name, declared, func() { makeSurrogate(team, x, c.m, c.d, 1) })
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
@@ -156,18 +157,20 @@ func MemoryBytes(rows, d, m, neighbors, threads int) int64 {
 		return anchor.AmongUpToBytes(m, d, neighbors, threads) + spectral.DiffusionBytes(m, d)
 	}
 	judged := min(m, maxTestAnchors)
-	points := 8 * int64(judged) * int64(d)
-	noise := 16 * int64(min(judged, d)) * int64(min(judged, d)) // the smaller of XᵀX and XXᵀ, and its square
-	if d > judged {
-		noise += 8 * int64(judged) * panelColumns
-	}
-	compared := points + 8*int64(judged)*int64(judged) + graph(judged) // points of the surrogate and the matrix W
-	// The points are computed again without the noise columns, and the memory of the first points may not yet be freed.
-	bytes := 2*points + max(noise, compared)
-	if m > judged { // then all points exist, and the memory of the judged points may not yet be freed
-		bytes = max(bytes, 3*points+8*int64(m)*int64(d)+graph(m))
-	}
-	return bytes + kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16
+	return room.Measure(func(l *room.Layout) {
+		l.Add(kernel.TeamBytes(m, max(m, d)) + 160*int64(d) + 1<<16)
+		// The points are computed again without the noise columns, and the memory of the first points may not yet be freed.
+		kernel.NewMatrix[float64](l, 2*judged, d)
+		l.Phase(func() { layOutColumnPowers(l, judged, d) })
+		l.Phase(func() {
+			layOutSurrogate(l, judged, d)
+			l.Add(graph(judged))
+		})
+		if m > judged { // then all points exist, and the memory of the judged points may not yet be freed
+			kernel.NewMatrix[float64](l, judged+m, d)
+			l.Add(graph(m))
+		}
+	})
 }
 
 // ThinBytes returns an upper bound of the memory of [ExamineTable] for sparse rows with the given number of entries.
