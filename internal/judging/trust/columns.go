@@ -31,13 +31,15 @@ type centredProducts struct {
 const aheadColumns = 8
 
 func (p *points) newCentredProducts() *centredProducts {
-	c := &centredProducts{
-		points:       p,
-		pointColumns: kernel.RowMajor(make([]float64, aheadColumns*p.m), aheadColumns, p.m, p.m),
-		products:     kernel.RowMajor(make([]float64, aheadColumns*p.d), aheadColumns, p.d, p.d),
-	}
+	c := &centredProducts{points: p}
+	c.layOut(nil, p.m, p.d)
 	c.mean, c.squares = survey.CentredSquares(p.team, p.x, p.m, p.d)
 	return c
+}
+
+func (c *centredProducts) layOut(l *room.Layout, m, d int) {
+	c.pointColumns, c.products = kernel.NewMatrix[float64](l, aheadColumns, m), kernel.NewMatrix[float64](l, aheadColumns, d)
+	l.Add(16 * int64(d)) // mean and squares, by [survey.CentredSquares]
 }
 
 // productColumn returns column j of XᵀX, valid until the next call. Only column j of the points is centred before. As

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -36,4 +38,16 @@ func TestColumnsAhead(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLayout: columns of products take the memory of their layout, and no more.
+func TestLayout(t *testing.T) {
+	p := &points{m: 500, d: 20000, x: make([]float64, 500*20000), team: kernel.NewTeam(1)}
+	declared := room.Measure(func(l *room.Layout) { new(centredProducts).layOut(l, p.m, p.d) })
+	roomtest.CheckLayout(t, "products", declared, func() {
+		c := p.newCentredProducts()
+		for j := range 5 {
+			c.productColumn(j)
+		}
+	})
 }

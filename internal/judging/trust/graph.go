@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/methods/align"
@@ -110,15 +111,19 @@ func chooseFeatureCount(anchors, features int) int {
 
 // GraphBytes returns an upper bound of the memory of CompareGraph in addition to the anchors, m of d features.
 func GraphBytes(m, d, neighbors, threads int) int64 {
-	var copied int64
-	if !isLargeMatrix(min(m, maxPoints), d) {
-		copied += 8 * int64(min(m, maxPoints)) * int64(d)
-	}
-	if m > maxPoints {
-		copied += 8 * int64(maxPoints) * int64(d)
-	}
-	m = min(m, maxPoints)
-	return copied + anchor.AmongBytes(m, d, neighbors, threads) + max(spectral.DiffusionBytes(m, d), align.ChooseBytes(d, chooseFeatureCount(m, d), false)+24*int64(d)) + 8*aheadColumns*int64(m+d) + 24*int64(d)
+	return room.Measure(func(l *room.Layout) {
+		if m > maxPoints {
+			kernel.NewMatrix[float64](l, maxPoints, d)
+		}
+		m := min(m, maxPoints)
+		if !isLargeMatrix(m, d) { // the permuted copy
+			kernel.NewMatrix[float64](l, m, d)
+		}
+		l.Add(anchor.AmongBytes(m, d, neighbors, threads))
+		new(centredProducts).layOut(l, m, d)
+		l.Phase(func() { l.Add(spectral.DiffusionBytes(m, d)) })
+		l.Add(align.ChooseBytes(d, chooseFeatureCount(m, d), false) + 24*int64(d))
+	})
 }
 
 // points holds m points in d dimensions, row-major.
