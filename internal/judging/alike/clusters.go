@@ -70,7 +70,9 @@ func (m *Matrix) FindClusters(ctx context.Context, opt ClusterOptions) ([]Cluste
 	if m.D == 0 {
 		return nil, nil
 	}
-	d := &clusterer{Matrix: m, options: opt.WithDefaults(), room: room.MakeSlice[float64](m.D * m.D)}
+	d := &clusterer{Matrix: m, options: opt.WithDefaults()}
+	d.layOut(nil, m.D)
+	d.search.team = m.team
 	if err := d.divideClusters(ctx, [][]int{integersBelow(m.D)}); err != nil {
 		return nil, err
 	}
@@ -94,8 +96,14 @@ func (m *Matrix) FindClusters(ctx context.Context, opt ClusterOptions) ([]Cluste
 type clusterer struct {
 	*Matrix
 	options ClusterOptions
-	room    []float64         // scratch memory of d×d numbers
+	room    []float64 // scratch memory of d×d numbers
+	search  krylovSearch
 	done    []finishedCluster // clusters that need not be divided
+}
+
+func (d *clusterer) layOut(l *room.Layout, columns int) {
+	d.room = room.Slice[float64](l, columns*columns)
+	d.search.layOut(l, columns)
 }
 
 // finishedCluster is a cluster that need not be divided: its columns, ascending, and its component, given by the first
@@ -161,14 +169,14 @@ func (d *clusterer) splitCluster(columns []int) ([][]int, error) {
 func (d *clusterer) keepIfCohesive(columns []int) (a kernel.Matrix[float64], c eigenpairs, isKept bool, err error) {
 	a = d.gatherCorrelations(d.room, columns)
 	all := integersBelow(len(columns))
-	if c, err = findLeadingComponents(d.team, a, all, nil, divisionGoal()); err != nil || !d.isCohesive(c, len(columns)) {
+	if c, err = d.search.findLeadingComponents(a, all, nil, divisionGoal()); err != nil || !d.isCohesive(c, len(columns)) {
 		return a, c, false, err
 	}
 	p := finishedCluster{columns: columns}
 	if len(c.values) > 1 {
 		p.second = c.values[1]
 	}
-	if c, err = findLeadingComponents(d.team, a, all, c.vectors, finalGoal()); err != nil {
+	if c, err = d.search.findLeadingComponents(a, all, c.vectors, finalGoal()); err != nil {
 		return a, c, false, err
 	}
 	p.vector, p.value = c.vectors[0], c.values[0]
@@ -218,7 +226,7 @@ func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2]
 	in := split()
 	for s := range in { // if one side has all columns, move the column that has least in common with the rest
 		if len(in[s]) == n {
-			c, err := findLeadingComponents(d.team, a, in[s], nil, finalGoal())
+			c, err := d.search.findLeadingComponents(a, in[s], nil, finalGoal())
 			if err != nil {
 				return err
 			}
@@ -239,7 +247,7 @@ func (d *clusterer) reassignSides(a kernel.Matrix[float64], side []int, last [2]
 			for i, at := range in[s] {
 				start[i] = last[s][at]
 			}
-			c, err := findLeadingComponents(d.team, a, in[s], [][]float64{start}, sortingGoal())
+			c, err := d.search.findLeadingComponents(a, in[s], [][]float64{start}, sortingGoal())
 			if err != nil {
 				return err
 			}

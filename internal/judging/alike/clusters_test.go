@@ -11,6 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -343,4 +346,22 @@ func TestApart(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLayout: a search takes the memory of its layout, and no more.
+func TestLayout(t *testing.T) {
+	const d = 1200
+	team, a, all := kernel.NewTeam(1), kernel.NewMatrix[float64](nil, d, d), integersBelow(d)
+	for i := range d {
+		a.Data[i*d+i] = 1
+	}
+	a.Data[0] = 9
+	declared := room.Measure(func(l *room.Layout) { new(krylovSearch).layOut(l, d) })
+	roomtest.CheckLayout(t, "search", declared, func() {
+		s := &krylovSearch{team: team}
+		s.layOut(nil, d)
+		if c := must.Get(s.findLeadingComponents(a, all, nil, finalGoal()))(t); math.Abs(c.values[0]-9) > 1e-9 {
+			t.Errorf("the largest eigenvalue is %v, want 9", c.values[0])
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
@@ -13,9 +14,10 @@ const (
 	// maxDenseOrder is the largest number of columns for which computing all eigenpairs is as fast as a search.
 	maxDenseOrder = 64
 	// searchBlock is the number of vectors that are added to the search space at a time. searchSpace is the largest
-	// number of vectors in it. When the space is full, the search restarts from the best 2·searchBlock vectors.
+	// number of vectors in it. When the space is full, the search restarts from the best maxKept vectors.
 	searchBlock = 4
 	searchSpace = 48
+	maxKept     = 2 * searchBlock
 )
 
 // searchGoal determines when a search for the largest eigenpairs of a matrix ends.
@@ -40,57 +42,88 @@ type eigenpairs struct {
 	vectors [][]float64 // of norm 1; the sign makes the entry with the largest absolute value positive
 }
 
+// krylovSearch finds the largest eigenpairs of submatrices, one submatrix after the other in the same memory. It holds a
+// Krylov space of vectors and their products with the submatrix.
+type krylovSearch struct {
+	team   *kernel.Team
+	a      kernel.Matrix[float64]
+	listed []int // rows and columns of a that form the searched submatrix, n of them
+	n      int
+	size   int // number of vectors in the space
+
+	q, aq             []float64 // the vectors and their products, each of n entries; there is room for searchSpace of them
+	ritz, ritzProduct []float64 // the largest approximate eigenvectors and their products, up to maxKept of them
+	x, y              []float64 // new vectors as vectors of a, and their products, up to searchBlock of them
+	dense             []float64 // a submatrix of order maxDenseOrder or less, or the inner products of vectors and products; searchSpace is less
+}
+
+func (s *krylovSearch) layOut(l *room.Layout, d int) {
+	s.q, s.aq = room.Slice[float64](l, searchSpace*d), room.Slice[float64](l, searchSpace*d)
+	s.ritz, s.ritzProduct = room.Slice[float64](l, maxKept*d), room.Slice[float64](l, maxKept*d)
+	s.x, s.y = room.Slice[float64](l, searchBlock*d), room.Slice[float64](l, searchBlock*d)
+	s.dense = room.Slice[float64](l, maxDenseOrder*maxDenseOrder)
+}
+
+func (s *krylovSearch) spaceVector(k int) []float64 { return s.q[k*s.n:][:s.n] }
+
+func (s *krylovSearch) spaceProduct(k int) []float64 { return s.aq[k*s.n:][:s.n] }
+
 // findLeadingComponents finds the largest eigenpairs of a submatrix of a. The parameter `in` lists the rows and columns
 // of the submatrix, ascending. The search is a block Lanczos process with full orthogonalization and restarts. Each
 // vector of the search costs 2m² flops if a is m×m. The search begins with the vectors in start, which have len(in)
 // entries, and ends when it reaches the goal, the parameter `to`.
-func findLeadingComponents(team *kernel.Team, a kernel.Matrix[float64], in []int, start [][]float64, to searchGoal) (eigenpairs, error) {
-	n := len(in)
-	count := min(to.count, n)
-	if n <= maxDenseOrder {
-		return computeAllEigenpairs(team, a, in, count)
+func (s *krylovSearch) findLeadingComponents(a kernel.Matrix[float64], in []int, start [][]float64, to searchGoal) (eigenpairs, error) {
+	s.a, s.listed, s.n, s.size = a, in, len(in), 0
+	count := min(to.count, s.n)
+	if s.n <= maxDenseOrder {
+		return s.computeAllEigenpairs(count)
 	}
-	s := &krylovSearch{team: team, a: a, listed: in, n: n}
 	for _, v := range start {
-		s.pending = append(s.pending, slices.Clone(v))
+		s.joinVector(v)
 	}
 	for k := len(start); k < searchBlock; k++ {
-		v := make([]float64, n)
+		v := s.spaceVector(s.size)
 		for i := range v {
 			v[i] = float64(int64(splitmix.Hash(uint64(k), uint64(i)))) / (1 << 63)
 		}
-		s.pending = append(s.pending, v)
+		s.joinVector(v)
 	}
-	newest := s.joinPending()
+	s.multiplyNewVectors(0)
+	newest, end := 0, s.size // the vectors from newest to end are multiplied next
 	for round := 1; ; round++ {
-		for room := min(to.spaceSize, n); len(s.q) < room && len(newest) > 0; {
-			for _, k := range newest[:min(len(newest), room-len(s.q))] {
-				s.pending = append(s.pending, slices.Clone(s.aq[k]))
+		for space := min(to.spaceSize, s.n); s.size < space && newest < end; {
+			first := s.size
+			for k := newest; k < min(end, newest+space-first); k++ {
+				s.joinVector(s.spaceProduct(k))
 			}
-			newest = s.joinPending()
+			s.multiplyNewVectors(first)
+			newest, end = first, s.size
 		}
-		found, residual, err := s.ritzPairs(min(2*searchBlock, len(s.q)))
+		values, residual, err := s.keepRitzPairs(min(maxKept, s.size))
 		if err != nil {
 			return eigenpairs{}, err
 		}
-		if slices.Max(residual[:count]) <= to.tol*found.values[0] || round == to.rounds {
-			found.values, found.vectors = found.values[:count], found.vectors[:count]
+		if slices.Max(residual[:count]) <= to.tol*values[0] || round == to.rounds {
+			found := eigenpairs{values: values[:count]}
+			for k := range count {
+				found.vectors = append(found.vectors, slices.Clone(s.spaceVector(k)))
+			}
 			return found.orientSigns(), nil
 		}
-		newest = []int{0, 1, 2, 3}
+		newest, end = 0, min(searchBlock, s.size)
 	}
 }
 
-func computeAllEigenpairs(team *kernel.Team, a kernel.Matrix[float64], columns []int, count int) (eigenpairs, error) {
-	n := len(columns)
-	submatrix := make([]float64, n*n)
-	for i, from := range columns {
-		row := a.Data[from*a.RowStride:]
-		for j, k := range columns {
+func (s *krylovSearch) computeAllEigenpairs(count int) (eigenpairs, error) {
+	n := s.n
+	submatrix := s.dense[:n*n]
+	for i, from := range s.listed {
+		row := s.a.Data[from*s.a.RowStride:]
+		for j, k := range s.listed {
 			submatrix[i*n+j] = row[k]
 		}
 	}
-	values, err := linalg.SymmetricEigen(team, kernel.RowMajor(submatrix, n, n, n))
+	values, err := linalg.SymmetricEigen(s.team, kernel.RowMajor(submatrix, n, n, n))
 	if err != nil {
 		return eigenpairs{}, err
 	}
@@ -123,101 +156,81 @@ func (c eigenpairs) orientSigns() eigenpairs {
 	return c
 }
 
-// krylovSearch is the state of a search: a Krylov space of vectors q with n entries, and their products aq with the
-// matrix.
-type krylovSearch struct {
-	team    *kernel.Team
-	a       kernel.Matrix[float64]
-	listed  []int // rows and columns of a that form the searched submatrix
-	n       int
-	q, aq   [][]float64
-	pending [][]float64 // vectors to be added to the space
-	room    []float64   // scratch memory
-}
-
-// joinPending orthogonalizes the pending vectors twice against the space, adds the vectors that do not become 0, and
-// computes their products with the matrix at once. It returns their indices in the space.
-func (s *krylovSearch) joinPending() (newest []int) {
-	from := len(s.q)
-	for _, v := range s.pending {
-		before := math.Sqrt(kernel.Dot(v, v))
-		for range 2 {
-			for _, q := range s.q {
-				kernel.Axpy(-kernel.Dot(q, v), q, v)
-			}
+// joinVector copies v to the space after orthogonalizing it twice against the space, unless it becomes 0.
+func (s *krylovSearch) joinVector(v []float64) {
+	to := s.spaceVector(s.size)
+	copy(to, v)
+	before := math.Sqrt(kernel.Dot(to, to))
+	for range 2 {
+		for k := range s.size {
+			kernel.Axpy(-kernel.Dot(s.spaceVector(k), to), s.spaceVector(k), to)
 		}
-		length := math.Sqrt(kernel.Dot(v, v))
-		if !(length > 1e-10*before) {
-			continue
-		}
-		for i := range v {
-			v[i] /= length
-		}
-		newest, s.q = append(newest, len(s.q)), append(s.q, v)
 	}
-	s.pending = s.pending[:0]
-	s.multiplyNewVectors(from)
-	return newest
+	length := math.Sqrt(kernel.Dot(to, to))
+	if !(length > 1e-10*before) {
+		return
+	}
+	for i := range to {
+		to[i] /= length
+	}
+	s.size++
 }
 
 func (s *krylovSearch) multiplyNewVectors(firstNew int) {
-	k, m := len(s.q)-firstNew, s.a.Rows
+	k, m := s.size-firstNew, s.a.Rows
 	if k == 0 {
 		return
 	}
-	if len(s.room) < 2*k*m {
-		s.room = make([]float64, 2*k*m)
-	}
-	x, y := s.room[:k*m], s.room[k*m:2*k*m]
-	clear(s.room[:2*k*m])
+	x, y := s.x[:k*m], s.y[:k*m]
+	clear(x)
+	clear(y)
 	for t := range k {
+		v := s.spaceVector(firstNew + t)
 		for i, at := range s.listed {
-			x[t*m+at] = s.q[firstNew+t][i]
+			x[t*m+at] = v[i]
 		}
 	}
 	kernel.Gemm(s.team, 1, kernel.RowMajor(x, k, m, m), s.a, kernel.RowMajor(y, k, m, m))
 	for t := range k {
-		v := make([]float64, s.n)
+		v := s.spaceProduct(firstNew + t)
 		for i, at := range s.listed {
 			v[i] = y[t*m+at]
 		}
-		s.aq = append(s.aq, v)
 	}
 }
 
-// ritzPairs finds the approximate eigenpairs of the matrix within the space. Afterwards the space contains only the
+// keepRitzPairs finds the approximate eigenpairs of the matrix within the space. Afterwards the space contains only the
 // vectors of the largest pairs, whose number is keep.
-func (s *krylovSearch) ritzPairs(keep int) (found eigenpairs, residual []float64, err error) {
-	size := len(s.q)
-	h := make([]float64, size*size)
+func (s *krylovSearch) keepRitzPairs(keep int) (largest, residual []float64, err error) {
+	size, n := s.size, s.n
+	h := s.dense[:size*size]
 	for i := range size {
 		for j := range i + 1 {
-			v := kernel.Dot(s.q[i], s.aq[j])
+			v := kernel.Dot(s.spaceVector(i), s.spaceProduct(j))
 			h[i*size+j], h[j*size+i] = v, v
 		}
 	}
 	values, err := linalg.SymmetricEigen(s.team, kernel.RowMajor(h, size, size, size))
 	if err != nil {
-		return found, nil, err
+		return nil, nil, err
 	}
-	var aq [][]float64
+	clear(s.ritz[:keep*n])
+	clear(s.ritzProduct[:keep*n])
 	for k := range keep {
 		at := size - 1 - k
-		v, av := make([]float64, s.n), make([]float64, s.n)
+		v, av := s.ritz[k*n:][:n], s.ritzProduct[k*n:][:n]
 		for i := range size {
-			kernel.Axpy(h[i*size+at], s.q[i], v)
-			kernel.Axpy(h[i*size+at], s.aq[i], av)
+			kernel.Axpy(h[i*size+at], s.spaceVector(i), v)
+			kernel.Axpy(h[i*size+at], s.spaceProduct(i), av)
 		}
 		squares := 0.0
 		for i := range v {
 			r := av[i] - values[at]*v[i]
 			squares += r * r
 		}
-		found.values, found.vectors = append(found.values, values[at]), append(found.vectors, v)
-		aq, residual = append(aq, av), append(residual, math.Sqrt(squares))
+		largest, residual = append(largest, values[at]), append(residual, math.Sqrt(squares))
 	}
-	s.q, s.aq = slices.Clone(found.vectors), aq
-	return found, residual, nil
+	s.size = copy(s.q, s.ritz[:keep*n]) / n
+	copy(s.aq, s.ritzProduct[:keep*n])
+	return largest, residual, nil
 }
-
-func componentSearchBytes(d int) int64 { return 8 * int64(d) * (2*searchSpace + 6*searchBlock*2 + 64) }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -132,6 +133,5 @@ func (m *Matrix) NearestColumns(j, count int) []Near {
 // MemoryBytes returns an upper bound of the memory that New and the methods of a Matrix need besides the Gram matrix of
 // d columns. It includes a second d×d matrix, the search for components, and lists.
 func MemoryBytes(d int) int64 {
-	n := int64(d)
-	return 8*n*n + componentSearchBytes(d) + 512*n + kernel.TeamBytes(d, d)
+	return room.Measure(func(l *room.Layout) { new(clusterer).layOut(l, d) }) + 512*int64(d) + kernel.TeamBytes(d, d)
 }
