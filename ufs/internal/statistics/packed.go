@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -30,17 +31,21 @@ func (p *PackedSource) blockRows() int {
 	return int(min(int64(stream.BlockRows(len(p.Columns()))), p.rows))
 }
 
+func (p *PackedSource) layOutBlock(l *room.Layout) *stream.Chunk {
+	h, d := p.blockRows(), len(p.Columns())
+	return &stream.Chunk{Cols: d, Stride: h, Data: room.Slice[float64](l, h*d), Positions: room.Slice[int64](l, h)[:0]}
+}
+
 func (p *PackedSource) BlockBytes() int64 {
-	return 8 * int64(p.blockRows()) * int64(len(p.Columns())+1)
+	return room.Measure(func(l *room.Layout) { p.layOutBlock(l) })
 }
 
 // Chunks implements stream.Source: it yields the drawn rows in full blocks. The range must be that of all rows.
 func (p *PackedSource) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
-		h, d := p.blockRows(), len(p.Columns())
-		out := &stream.Chunk{Cols: d, Stride: h, Data: make([]float64, h*d), Positions: make([]int64, 0, h)}
+		out := p.layOutBlock(nil)
 		source := rows.Source{Source: p.source}
-		err := source.ReadRows(ctx, rows.Pass{Height: h, Place: func(b rows.Block, c *stream.Chunk) error {
+		err := source.ReadRows(ctx, rows.Pass{Height: out.Stride, Place: func(b rows.Block, c *stream.Chunk) error {
 			copyRows(out, b.Rows, c)
 			return nil
 		}, Visit: func(b rows.Block, _ [][]byte) error {

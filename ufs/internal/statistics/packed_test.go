@@ -2,11 +2,13 @@ package statistics
 
 import (
 	"context"
+	"iter"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
@@ -75,4 +77,23 @@ func TestPacked(t *testing.T) {
 			t.Errorf("%s: %d rows, want %d", c.path, n, c.opt.Sample)
 		}
 	}
+}
+
+// emptySource is a source of 2,000 columns without rows.
+type emptySource struct{ stream.Source }
+
+func (emptySource) Columns() []stream.Column { return make([]stream.Column, 2000) }
+
+func (emptySource) Chunks(context.Context, stream.Range) iter.Seq2[*stream.Chunk, error] {
+	return func(func(*stream.Chunk, error) bool) {}
+}
+
+// TestLayout: a packed source takes the memory of its block, and no more.
+func TestLayout(t *testing.T) {
+	p := NewPackedSource(emptySource{}, 1<<20)
+	roomtest.CheckLayout(t, "block", p.BlockBytes(), func() {
+		for range p.Chunks(t.Context(), stream.Range{}) {
+			t.Error("a block without rows")
+		}
+	})
 }
