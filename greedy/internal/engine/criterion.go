@@ -2,6 +2,8 @@ package engine
 
 import (
 	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 )
 
 const (
@@ -41,12 +43,10 @@ func NewCriterion(f0, g0 []float64, self bool, excluded []bool) *Criterion {
 		}
 	}
 	d := len(g0)
-	c := &Criterion{
-		FeatureCount: d, f0: f0, G0: g0, isSelf: self,
-		F: append([]float64(nil), f0...), G: append([]float64(nil), g0...),
-		ErrBound: make([]float64, d), TargetNorm: make([]float64, d),
-		Chosen: make([]bool, d), Alive: make([]bool, d), isExact: make([]bool, d),
-	}
+	c := &Criterion{FeatureCount: d, f0: f0, G0: g0, isSelf: self}
+	c.layOut(nil, d)
+	copy(c.F, f0)
+	copy(c.G, g0)
 	copy(c.Chosen, excluded)
 	for i := range d {
 		c.TargetNorm[i] = math.Sqrt(f0[i])
@@ -54,6 +54,16 @@ func NewCriterion(f0, g0 []float64, self bool, excluded []bool) *Criterion {
 		c.Alive[i] = g0[i] > 0
 	}
 	return c
+}
+
+// layOut takes the memory of a Criterion for d features from l, apart from the initial f and g.
+func (c *Criterion) layOut(l *room.Layout, d int) {
+	for _, numbers := range []*[]float64{&c.F, &c.G, &c.ErrBound, &c.TargetNorm} {
+		*numbers = room.Slice[float64](l, d)
+	}
+	for _, flags := range []*[]bool{&c.Chosen, &c.Alive, &c.isExact} {
+		*flags = room.Slice[bool](l, d)
+	}
 }
 
 // Step has the vectors by which the choice of feature p changes f and g (see ApplyStep).

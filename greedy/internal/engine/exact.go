@@ -25,7 +25,7 @@ func (m *Gram) MakeExact(ctx context.Context, features []int) error {
 	if err := m.rebase.rebaseSmallResidual(m); err != nil {
 		return err
 	}
-	f, reach := make([]float64, target.ResidualColumns), make([]float64, target.ResidualColumns)
+	f, reach := m.columnSums[:target.ResidualColumns], m.columnSums[target.ResidualColumns:]
 	for len(features) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -57,19 +57,15 @@ func (m *Gram) MakeExact(ctx context.Context, features []int) error {
 // deflateRows subtracts Σ υ_r ω_r[i], summed over the choices r, from the row of each listed feature i.
 func (m *Gram) deflateRows(rows kernel.Matrix[float64], features []int) {
 	c, n := m.TargetHeight(), len(features)
-	if len(m.upsilonPanel) == 0 {
-		m.upsilonPanel = make([]float64, UpsilonsPerPanel*c)
-	}
-	var coef [target.ResidualColumns * UpsilonsPerPanel]float64
 	for first := 0; first < len(m.Upsilons); first += UpsilonsPerPanel {
 		turns := min(UpsilonsPerPanel, len(m.Upsilons)-first)
 		for r := range turns {
 			copy(m.upsilonPanel[r*c:], m.Upsilons[first+r])
 			for i, j := range features {
-				coef[i*turns+r] = m.Omegas[first+r][j]
+				m.panelCoef[i*turns+r] = m.Omegas[first+r][j]
 			}
 		}
-		kernel.Gemm(m.Team, -1, kernel.RowMajor(coef[:], n, turns, turns), kernel.RowMajor(m.upsilonPanel, turns, c, c), rows)
+		kernel.Gemm(m.Team, -1, kernel.RowMajor(m.panelCoef, n, turns, turns), kernel.RowMajor(m.upsilonPanel, turns, c, c), rows)
 	}
 }
 

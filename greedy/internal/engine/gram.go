@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/tasks"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -33,9 +35,12 @@ type Gram struct {
 	scaledUpsilon []float64   // υ in units in which its products with the unscaled H stay in range
 	coef          []float64   // υ_rᵀυ for each earlier choice r
 	step          Step
+	column        []float64       // column of G of the latest choice
 	TargetColumns []float64       // scratch for columns of H, ResidualColumns×c
 	rebase        *residualRebase // for a factored H = G; else nil
 	upsilonPanel  []float64       // up to UpsilonsPerPanel of the υ_r, c numbers each
+	panelCoef     []float64       // coefficients of these υ_r for ResidualColumns columns of H
+	columnSums    []float64       // scratch of MakeExact, two numbers for each of these columns
 }
 
 const (
@@ -66,18 +71,32 @@ func NewGram(g *gram.Matrix, g0 []float64, t *target.Matrix, workers int) (*Gram
 	case g == nil && t.Unit > 0:
 		m.HUnit = t.Unit
 	}
-	m.step.H = make([]float64, d)
+	m.layOut(nil, d, t.Height)
 	return m, m.StartLayer(scaled, nil)
+}
+
+// layOut takes the memory for a target of `height` rows from l, apart from the criterion and the vectors of choices.
+func (m *Gram) layOut(l *room.Layout, d, height int) {
+	m.TargetColumns = room.Slice[float64](l, min(target.ResidualColumns, d)*height)
+	m.upsilonPanel = room.Slice[float64](l, UpsilonsPerPanel*height)
+	m.panelCoef = room.Slice[float64](l, UpsilonsPerPanel*target.ResidualColumns)
+	m.columnSums = room.Slice[float64](l, 2*target.ResidualColumns)
+	m.scaledUpsilon = room.Slice[float64](l, height)
+	m.step.H, m.column = room.Slice[float64](l, d), room.Slice[float64](l, d)
+}
+
+func (m *Gram) fitScratchToTarget() {
+	if cap(m.scaledUpsilon) < m.Target.Height {
+		m.layOut(nil, m.D, m.Target.Height)
+	}
+	m.scaledUpsilon = m.scaledUpsilon[:m.Target.Height]
 }
 
 // StartLayer computes f⁰, the initial f of the criterion, for a layer without the excluded features. It keeps the slice
 // g0, the diagonal of G in the engine's units, without a copy.
 func (m *Gram) StartLayer(g0 []float64, excluded []bool) error {
 	f0 := make([]float64, m.D)
-	if need := min(target.ResidualColumns, m.D) * m.Target.Height; len(m.TargetColumns) < need {
-		m.TargetColumns, m.upsilonPanel = make([]float64, need), nil
-	}
-	m.scaledUpsilon = make([]float64, m.Target.Height)
+	m.fitScratchToTarget()
 	for from := 0; from < m.D; from += target.ResidualColumns {
 		n := min(target.ResidualColumns, m.D-from)
 		rows := m.TargetColumnScratch(n)
@@ -144,9 +163,8 @@ func (m *Gram) TargetHeight() int { return m.Target.Height }
 // and g is GUnit times as large.
 func (m *Gram) ScoreUnit() float64 { return m.GUnit / m.HUnit / m.HUnit }
 
-// TargetColumn returns column i of H in the engine's units.
-func (m *Gram) TargetColumn(i int) []float64 {
-	dst := make([]float64, m.Target.Height)
+// TargetColumnTo writes column i of H in the engine's units to dst, and returns dst.
+func (m *Gram) TargetColumnTo(dst []float64, i int) []float64 {
 	m.Target.WriteColumns(m.Team, kernel.RowMajor(dst, 1, len(dst), len(dst)), m.HUnit, []int{i}, 0)
 	return dst
 }
@@ -169,7 +187,7 @@ func (m *Gram) TakeFeature(_ context.Context, p int) (*Step, error) {
 	if err := m.rebase.rebaseSmallResidual(m); err != nil {
 		return nil, err
 	}
-	column, upsilon, times := make([]float64, m.D), []float64(nil), []float64(nil)
+	column, upsilon, times := m.column, []float64(nil), []float64(nil)
 	if m.rebase != nil {
 		upsilon, times = m.upsilonAndProduct(p, column)
 	} else {
@@ -199,7 +217,7 @@ func (m *Gram) upsilonAndProduct(p int, column []float64) (upsilon, times []floa
 }
 
 func (m *Gram) residualTargetColumn(feature int) []float64 {
-	upsilon := m.TargetColumn(feature)
+	upsilon := m.TargetColumnTo(make([]float64, m.Target.Height), feature)
 	m.DeflateVector(upsilon, m.Upsilons, feature)
 	floats.Scale(1/math.Sqrt(m.G[feature]), upsilon)
 	return upsilon
@@ -290,15 +308,24 @@ func (m *Gram) TargetProductTo(h, x []float64) {
 
 // GramBytes implements greedy.Bytes: it returns the memory of a selection in addition to G in full.
 func GramBytes(d, k, c int) int64 {
-	numbers := int64(d) * int64(k+24)
-	height := c
-	if c > 0 {
-		// For the target of another layer, for υ_r, and for ω_r of earlier layers, which reduce the data's residual.
-		numbers += int64(c)*int64(2*d+k) + int64(d)*int64(k)
-	} else {
-		height = d
-	}
-	return 8*(numbers+WorkVectors*int64(height)) + kernel.TeamBytes(d, height)
+	return room.Measure(func(l *room.Layout) {
+		LayOutChoice(l, d, k, cmp.Or(c, d))
+		// Two further layers: their criteria with f⁰ and g⁰, and the data's residual.
+		new(Criterion).layOut(l, d)
+		new(Criterion).layOut(l, d)
+		room.Slice[float64](l, 6*d)
+		if c > 0 { // the targets of two layers, υ_r, and ω_r of earlier layers, which reduce the data's residual
+			room.Slice[float64](l, c*(2*d+k)+d*k)
+		}
+	})
+}
+
+// LayOutChoice takes from l the memory to choose k of d features for a target of `height` rows, apart from G, the target
+// and the vectors υ.
+func LayOutChoice(l *room.Layout, d, k, height int) {
+	LayOutSelection(l, d, k)
+	new(Gram).layOut(l, d, height)
+	l.Add(kernel.TeamBytes(d, height))
 }
 
 // WorkVectors is the number of vectors of the target's height that an engine holds, in addition to one for each turn.

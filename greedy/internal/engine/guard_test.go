@@ -11,6 +11,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
@@ -157,5 +159,25 @@ func TestGuardEqualsExactArithmetic(t *testing.T) {
 	}
 	if first < 30 {
 		t.Errorf("only %d features", first)
+	}
+}
+
+// TestLayout: a choice allocates what its layout declares, for H = G and for groups of features, whose target is given.
+func TestLayout(t *testing.T) {
+	const d, k, c = 1000, 40, 500
+	g := gram.Full(greedytest.RandomMatrix(3, 1100, d, 0).Gram(), d)
+	team := kernel.NewTeam(1)
+	for name, groups := range map[string][]int{"self": nil, "groups": greedytest.RandomGroups(d, c)} {
+		h, height := must.Get(target.NewData(team, g, groups))(t), d
+		declared := int64(0)
+		if groups != nil {
+			height, declared = c, 8*k*c // the vectors υ
+		}
+		declared += room.Measure(func(l *room.Layout) { LayOutChoice(l, d, k, height) }) - kernel.TeamBytes(d, height)
+		roomtest.CheckLayout(t, name, declared, func() {
+			m := must.Get(NewGram(g, g.Diagonal(1), h, 1))(t)
+			m.Team = team
+			must.Get(RunLayers(t.Context(), m, m.Criterion, selection.Options{K: k, Threads: 1}, nil))(t)
+		})
 	}
 }

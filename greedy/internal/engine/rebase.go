@@ -77,7 +77,7 @@ func (b *residualRebase) rebaseSmallResidual(m *Gram) error {
 		return err
 	}
 	root := m.Target.Root
-	m.scaledUpsilon, m.TargetColumns, m.upsilonPanel = make([]float64, root.Rows), make([]float64, min(target.ResidualColumns, m.D)*root.Rows), nil
+	m.fitScratchToTarget()
 	m.UpsilonSquares = 0
 	room := make([]float64, r)
 	for t, v := range b.basis {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,15 +25,27 @@ type Recorder struct {
 
 // NewRecorder returns a recorder for a selection that starts with criterion c.
 func NewRecorder(c *Criterion) *Recorder {
-	r := &Recorder{firstCriterion: c, norm: make([]float64, c.FeatureCount), cosine: make([]float64, c.FeatureCount)}
-	r.Explained = make([]float64, c.FeatureCount)
-	r.Nearest = make([]int, c.FeatureCount)
+	r := &Recorder{firstCriterion: c}
+	r.layOut(nil, c.FeatureCount)
 	for i, g := range c.G0 {
 		r.norm[i] = math.Sqrt(g)
 		r.Nearest[i] = -1
 	}
 	r.Total = c.RemainingError()
 	return r
+}
+
+func (r *Recorder) layOut(l *room.Layout, d int) {
+	r.norm, r.cosine, r.Explained = room.Slice[float64](l, d), room.Slice[float64](l, d), room.Slice[float64](l, d)
+	r.Nearest = room.Slice[int](l, d)
+}
+
+// LayOutSelection takes from l the memory of a Criterion for d features, its initial f and g, a Recorder, and the
+// vectors ω of k choices.
+func LayOutSelection(l *room.Layout, d, k int) {
+	new(Criterion).layOut(l, d)
+	new(Recorder).layOut(l, d)
+	room.Slice[float64](l, (k+2)*d)
 }
 
 // ExplainedShare returns the share of the data that the chosen features explain.

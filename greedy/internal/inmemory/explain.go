@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -33,10 +34,9 @@ func ExplainFeatures(ctx context.Context, g *gram.Matrix, chosen []int, threads 
 		diag[i] = v * scale
 	}
 	m := &engine.Gram{D: g.D, Matrix: g, GUnit: scale, Workers: opt.Threads, Team: kernel.NewTeam(opt.Threads)}
-	m.Criterion = engine.NewCriterion(make([]float64, g.D), diag, true, nil)
+	columns, zeros := layOutColumns(nil, g.D, len(chosen)) // f⁰ = 0 and h = 0 leave f at 0
+	m.Criterion = engine.NewCriterion(zeros, diag, true, nil)
 	r := engine.NewRecorder(m.Criterion)
-	columns := kernel.RowMajor(make([]float64, min(engine.UpsilonsPerPanel, len(chosen))*g.D), min(engine.UpsilonsPerPanel, len(chosen)), g.D, g.D)
-	zeroH := make([]float64, g.D) // h = 0 leaves f at 0
 	for turn, p := range chosen {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -59,7 +59,7 @@ func ExplainFeatures(ctx context.Context, g *gram.Matrix, chosen []int, threads 
 		m.ClearChosen(omega)
 		floats.Scale(1/math.Sqrt(m.G[p]), omega)
 		m.Omegas = append(m.Omegas, omega)
-		m.ApplyStep(p, &engine.Step{Omega: omega, H: zeroH})
+		m.ApplyStep(p, &engine.Step{Omega: omega, H: zeros})
 		r.RecordFeature(p, 0, column, m.Criterion)
 	}
 	res := r.FinishResult(opt)
@@ -69,9 +69,16 @@ func ExplainFeatures(ctx context.Context, g *gram.Matrix, chosen []int, threads 
 
 // ExplainBytes returns the memory of ExplainFeatures in addition to G, as greedy.ExplainBytes describes.
 func ExplainBytes(d, k, rank int) int64 {
-	bytes := 8 * int64(d) * int64(k+engine.UpsilonsPerPanel+24)
-	if rank > 0 {
-		bytes += 16*int64(engine.UpsilonsPerPanel)*int64(rank) + kernel.TeamBytes(d, rank) + gram.PanelBytes(rank)
-	}
-	return bytes
+	return room.Measure(func(l *room.Layout) {
+		layOutColumns(l, d, k)
+		engine.LayOutSelection(l, d, k)
+		if rank > 0 {
+			l.Add(16*int64(engine.UpsilonsPerPanel)*int64(rank) + kernel.TeamBytes(d, rank) + gram.PanelBytes(rank))
+		}
+	})
+}
+
+// layOutColumns takes from l the memory for the columns of G that are computed together, and for d zeros.
+func layOutColumns(l *room.Layout, d, k int) (columns kernel.Matrix[float64], zeros []float64) {
+	return kernel.NewMatrix[float64](l, min(engine.UpsilonsPerPanel, k), d), room.Slice[float64](l, d)
 }

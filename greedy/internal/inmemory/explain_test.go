@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -60,4 +61,15 @@ func TestExplainRefuses(t *testing.T) {
 			t.Errorf("explained by %v", bad)
 		}
 	}
+}
+
+// TestLayout: an explanation allocates what its layout declares.
+func TestLayout(t *testing.T) {
+	const d, k = 1200, 200
+	g := gram.Full(greedytest.RandomMatrix(3, 1300, d, 0).Gram(), d)
+	chosen := make([]int, k)
+	for i := range chosen {
+		chosen[i] = 5 * i
+	}
+	roomtest.CheckLayout(t, "an explanation", ExplainBytes(d, k, 0), func() { must.Get(ExplainFeatures(t.Context(), g, chosen, 1))(t) })
 }

@@ -127,7 +127,7 @@ func (p *predictor) selfProductTo(omega, h []float64) {
 // vectors ω of the simulated turns are estimates.
 func (p *predictor) simulatedUpsilon(i int, root float64, h []float64) []float64 {
 	m := p.target
-	upsilon := m.TargetColumn(i)
+	upsilon := m.TargetColumnTo(make([]float64, m.Target.Height), i)
 	m.DeflateVector(upsilon, m.Upsilons, i)
 	for r, w := range p.omegas {
 		kernel.Axpy(-w[i], p.upsilons[r], upsilon)

@@ -31,8 +31,11 @@ const gainTolerance = 1e-6
 func (x *exchanger) tryExchange(e exchangePair) bool {
 	k, d, a := len(x.set), x.engine.D, e.a
 	inverse := 1 / x.p[a*k+a]
-	ua, wa, va := slices.Clone(x.rowOfU(a)), slices.Clone(x.rowOfW(a)), slices.Clone(x.rowOfV(a))
-	delta, gamma := x.residualsOfJoining(e.p, a, ua, va, inverse)
+	ua, va, wa, delta, gamma := x.ua, x.va, x.wa, x.delta, x.gamma
+	copy(ua, x.rowOfU(a))
+	copy(va, x.rowOfV(a))
+	copy(wa, x.rowOfW(a))
+	x.computeResidualsOfJoining(e.p, a, inverse)
 	g := delta[e.p]
 	if !(g > engine.ExhaustedShare*x.diag[e.p]) {
 		return false
@@ -44,7 +47,8 @@ func (x *exchanger) tryExchange(e exchangePair) bool {
 	whole := x.worth[a] / inverse // ‖v_a‖²
 	x.dropFeatureFromScores(a, ua, wa, whole, inverse)
 	// overlap becomes γᵀv_b for the rows v_b after a has left, which residualProduct needs for h.
-	ratio, cross, overlap, t := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
+	ratio, cross, overlap, t := x.ratio, x.cross, x.overlap, x.t
+	ratio[a], cross[a], overlap[a], t[a] = 0, 0, 0, 0
 	kernel.Each(x.engine.Workers, tasks.TaskCount(k, tasks.RowsPerTask), func(task int) {
 		from, to := tasks.TaskRange(task, tasks.RowsPerTask, k)
 		for b := from; b < to; b++ {
@@ -79,6 +83,9 @@ func (x *exchanger) tryExchange(e exchangePair) bool {
 	return true
 }
 
+// maxTerms is the largest number of terms that tryExchange adds to a matrix.
+const maxTerms = 5
+
 // rankOneTerm is a matrix to be added to another: its row b is factor·coefficient[b]·vector.
 type rankOneTerm struct {
 	coefficient []float64
@@ -100,23 +107,21 @@ func (x *exchanger) addRankOneTerms(rows []float64, rowCount int, terms ...rankO
 	kernel.Gemm(x.engine.Team, 1, kernel.RowMajor(x.leftFactor, rowCount, n, n), kernel.RowMajor(x.rightFactor, n, length, length), kernel.RowMajor(rows, rowCount, length, length))
 }
 
-func (x *exchanger) residualsOfJoining(joining, leavingPlace int, ua, va []float64, inverse float64) (delta, gamma []float64) {
-	delta = make([]float64, x.engine.D)
-	x.engine.ColumnTo(delta, joining)
-	x.subtractProjection(delta, x.rowOfU, joining)
-	kernel.Axpy(ua[joining]*inverse, ua, delta)
+func (x *exchanger) computeResidualsOfJoining(joining, leavingPlace int, inverse float64) {
+	x.engine.ColumnTo(x.delta, joining)
+	x.subtractProjection(x.delta, x.rowOfU, joining)
+	kernel.Axpy(x.ua[joining]*inverse, x.ua, x.delta)
 	for b, i := range x.set {
 		if b != leavingPlace {
-			delta[i] = 0
+			x.delta[i] = 0
 		}
 	}
 	if x.engine.Target.IsGram {
-		return delta, delta
+		return
 	}
-	gamma = x.engine.TargetColumn(joining)
-	x.subtractProjection(gamma, x.rowOfV, joining)
-	kernel.Axpy(ua[joining]*inverse, va, gamma)
-	return delta, gamma
+	x.engine.TargetColumnTo(x.gamma, joining)
+	x.subtractProjection(x.gamma, x.rowOfV, joining)
+	kernel.Axpy(x.ua[joining]*inverse, x.va, x.gamma)
 }
 
 // subtractProjection subtracts from y the sum of row(b)·G_bp over the features b of S.

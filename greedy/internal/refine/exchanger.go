@@ -1,13 +1,17 @@
 package refine
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/tasks"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -52,11 +56,15 @@ type exchanger struct {
 	diag        []float64 // of G
 	f, g        []float64
 	worth       []float64      // ‖v_a‖²/P_aa
-	h           []float64      // Eᵀγ for the feature that joins
 	bestByPlace []exchangePair // for each place of the set, its best exchange when it was last judged
-	leftFactor  []float64      // scratch of addRankOneTerms
-	rightFactor []float64
-	exchanges   int // number made
+	exchanges   int            // number made
+
+	sub                      []float64 // G_SS, k×k
+	chol                     linalg.Cholesky
+	ua, va, wa               []float64 // rows of u, v and w of the feature that leaves; va is ua if H = G
+	delta, gamma, h          []float64 // of the feature that joins, with h = Eᵀγ; gamma is delta if H = G
+	ratio, cross, overlap, t []float64 // coefficients of an exchange, one for each place of the set
+	leftFactor, rightFactor  []float64 // scratch of addRankOneTerms
 }
 
 // exchangePair is an exchange that puts feature p at place a of the set, and lowers F by gain.
@@ -78,30 +86,41 @@ func newExchanger(m *engine.Gram, set []int, keep []bool, forbid []int) (*exchan
 	for _, j := range forbid {
 		x.forbidden[j] = true
 	}
-	x.p, x.gs = make([]float64, k*k), make([]float64, k*d)
-	x.u, x.w = make([]float64, k*d), make([]float64, k*d)
-	x.v = x.u
-	if !m.Target.IsGram {
-		x.v = make([]float64, k*c)
-	}
-	x.f, x.g, x.worth, x.h = make([]float64, d), make([]float64, d), make([]float64, k), make([]float64, d)
-	x.bestByPlace = make([]exchangePair, k)
-	x.diag = m.Matrix.Diagonal(m.Workers)
-	for i := range x.diag {
-		x.diag[i] *= m.GUnit
-	}
+	x.layOut(nil, k, d, c, m.Target.IsGram)
+	floats.ScaleTo(x.diag, m.GUnit, m.Matrix.Diagonal(m.Workers))
 	return x, x.recomputeAll()
+}
+
+// layOut takes the memory of an exchanger for k of d features and a target of c rows from l.
+func (x *exchanger) layOut(l *room.Layout, k, d, c int, isGram bool) {
+	numbers := func(n int) []float64 { return room.Slice[float64](l, n) }
+	x.p, x.sub, x.gs, x.u, x.w = numbers(k*k), numbers(k*k), numbers(k*d), numbers(k*d), numbers(k*d)
+	x.chol.LayOut(l, k)
+	x.diag, x.f, x.g, x.h, x.ua, x.wa, x.delta = numbers(d), numbers(d), numbers(d), numbers(d), numbers(d), numbers(d), numbers(d)
+	x.v, x.va, x.gamma = x.u, x.ua, x.delta
+	if !isGram {
+		x.v, x.va, x.gamma = numbers(k*c), numbers(c), numbers(c)
+	}
+	x.worth, x.ratio, x.cross, x.overlap, x.t = numbers(k), numbers(k), numbers(k), numbers(k), numbers(k)
+	x.bestByPlace = room.Slice[exchangePair](l, k)
+	x.leftFactor, x.rightFactor = numbers(maxTerms*k), numbers(maxTerms*max(d, c))
 }
 
 // ExchangeBytes returns the memory of an exchanger for k of d features in addition to G, for a target of c groups or
 // rows (0 if H = G), including the memory for ordering its set.
 func ExchangeBytes(d, k, c int) int64 {
-	height := c
-	if c == 0 {
-		height = d
-	}
-	numbers := 3*int64(k)*int64(d) + int64(k)*int64(c) + 4*int64(k)*int64(k) + int64(k)*int64(height) + 6*int64(d)
-	return 8*numbers + kernel.TeamBytes(d, d) + engine.GramBytes(k, k, height)
+	return room.Measure(func(l *room.Layout) {
+		height := cmp.Or(c, d)
+		new(exchanger).layOut(l, k, d, height, c == 0)
+		room.Slice[float64](l, k*c) // scratch of target.Matrix.WriteColumns
+		l.Add(kernel.TeamBytes(d, d))
+		l.Phase(func() {
+			layOutOrdering(l, k, height)
+			engine.LayOutChoice(l, k, k, height)
+			room.Slice[float64](l, k*height) // the vectors υ
+		})
+		l.Phase(func() { engine.LayOutSelection(l, d, 0) })
+	})
 }
 
 func (x *exchanger) rowOfU(a int) []float64 { return x.u[a*x.engine.D : (a+1)*x.engine.D] }
@@ -115,28 +134,26 @@ func (x *exchanger) rowOfV(a int) []float64 { c := x.engine.TargetHeight(); retu
 func (x *exchanger) recomputeAll() bool {
 	k, d, c := len(x.set), x.engine.D, x.engine.TargetHeight()
 	gs, u := kernel.RowMajor(x.gs, k, d, d), kernel.RowMajor(x.u, k, d, d)
-	sub := make([]float64, k*k)
 	x.engine.ColumnsTo(gs, x.set)
 	for a := range x.set {
 		for b, j := range x.set {
-			sub[a*k+b] = x.gs[a*d+j]
+			x.sub[a*k+b] = x.gs[a*d+j]
 		}
 	}
-	var chol linalg.Cholesky
-	if chol.Factor(x.engine.Team, kernel.RowMajor(sub, k, k, k)) != nil {
+	if x.chol.Factor(x.engine.Team, kernel.RowMajor(x.sub, k, k, k)) != nil {
 		return false
 	}
-	chol.SolveTo(x.engine.Team, u, gs)
+	x.chol.SolveTo(x.engine.Team, u, gs)
 	p := kernel.RowMajor(x.p, k, k, k)
 	clear(x.p)
 	for a := range k {
 		x.p[a*k+a] = 1
 	}
-	chol.SolveTo(x.engine.Team, p, p)
+	x.chol.SolveTo(x.engine.Team, p, p)
 	v := kernel.RowMajor(x.v, k, c, c)
 	if !x.engine.Target.IsGram {
 		x.engine.Target.WriteColumns(x.engine.Team, v, x.engine.HUnit, x.set, 0)
-		chol.SolveTo(x.engine.Team, v, v)
+		x.chol.SolveTo(x.engine.Team, v, v)
 	}
 	clear(x.w)
 	for from := 0; from < d; from += target.ResidualColumns {

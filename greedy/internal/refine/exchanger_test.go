@@ -12,6 +12,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
@@ -103,5 +105,24 @@ func (x *exchanger) compareAfresh(t *testing.T) {
 				t.Fatalf("%s entry %d is %v, afresh %v", []string{"P", "U", "V", "W", "f", "g"}[i], j, old[i][j], v)
 			}
 		}
+	}
+}
+
+// TestLayout: an exchanger allocates what its layout declares, for any number of exchanges.
+func TestLayout(t *testing.T) {
+	const d, k, c = 900, 80, 200
+	x := greedytest.SmoothMatrix(5, 1000, d, 700, 0.99)
+	g, set := gram.Full(x.Gram(), d), rand.New(rand.NewPCG(3, 3)).Perm(d)[:k]
+	for name, groups := range map[string][]int{"self": nil, "groups": selection.Partition(d, c, 3)} {
+		m := must.Get(engine.NewGram(g, g.Diagonal(1), must.Get(target.NewData(kernel.NewTeam(1), g, groups))(t), 1))(t)
+		declared := room.Measure(func(l *room.Layout) { new(exchanger).layOut(l, k, d, m.TargetHeight(), groups == nil) })
+		roomtest.CheckLayout(t, name, declared, func() {
+			e, ok := newExchanger(m, set, make([]bool, k), nil)
+			for range 5 {
+				if best := e.bestOfAllPlaces(); !ok || !e.tryExchange(best) || !e.recomputeAll() {
+					t.Fatalf("%s: exchange %+v was not made", name, best)
+				}
+			}
+		})
 	}
 }

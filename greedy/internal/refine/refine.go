@@ -10,8 +10,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // ImproveSelection improves greedy's selection r by exchanges, and returns the improved set in the order in which greedy
@@ -47,7 +47,7 @@ func ImproveSelection(ctx context.Context, m *engine.Gram, r *selection.Result, 
 	if within == nil || !(floats.Sum(within.Scores) > floats.Sum(r.Scores)) {
 		return r, nil
 	}
-	better, ok := replayTurns(m, x.engine.Team, within, r, opt)
+	better, ok := x.replayTurns(within, r, opt)
 	if !ok {
 		return r, nil
 	}
@@ -62,13 +62,12 @@ func orderSet(ctx context.Context, m *engine.Gram, set, first []int, opt selecti
 	set = slices.Clone(set)
 	slices.Sort(set) // ties go to the lowest column
 	k, c := len(set), m.TargetHeight()
-	sym := make([]float64, k*k)
+	sym, rows := layOutOrdering(nil, k, c)
 	for a, i := range set {
 		for b, j := range set {
 			sym[a*k+b] = m.Matrix.At(i, j)
 		}
 	}
-	rows := kernel.RowMajor(make([]float64, k*c), k, c, c)
 	m.Target.WriteColumns(m.Team, rows, 1, set, 0)
 	inner := selection.Options{K: k, Threads: opt.Threads}
 	for _, p := range first {
@@ -94,28 +93,31 @@ func orderSet(ctx context.Context, m *engine.Gram, set, first []int, opt selecti
 	return r, nil
 }
 
+// layOutOrdering takes from l the memory for the entries of G and the columns of H of k features, c numbers each.
+func layOutOrdering(l *room.Layout, k, c int) (sym []float64, columns kernel.Matrix[float64]) {
+	return room.Slice[float64](l, k*k), kernel.NewMatrix[float64](l, k, c)
+}
+
 // replayTurns builds the result of a selection of the features in within.Order, in this order and with the scores in
 // within, as if greedy had chosen them among all features. Redundant features of Keep stay at their turns. It returns
-// false if the Gram matrix of the chosen features is not positive definite.
-func replayTurns(m *engine.Gram, team *kernel.Team, within, old *selection.Result, opt selection.Options) (*selection.Result, bool) {
-	k, d := len(within.Order), m.D
-	sub, omega := make([]float64, k*k), kernel.RowMajor(make([]float64, k*d), k, d, d)
+// false if the Gram matrix of the chosen features is not positive definite. It overwrites the matrices of the exchanger.
+func (x *exchanger) replayTurns(within, old *selection.Result, opt selection.Options) (*selection.Result, bool) {
+	m, k, d := x.engine, len(within.Order), x.engine.D
+	omega := kernel.RowMajor(x.u, k, d, d)
 	m.ColumnsTo(omega, within.Order)
 	for a := range within.Order {
 		for b, j := range within.Order {
-			sub[a*k+b] = omega.Data[a*d+j]
+			x.sub[a*k+b] = omega.Data[a*d+j]
 		}
 	}
-	var chol linalg.Cholesky
-	if chol.Factor(team, kernel.RowMajor(sub, k, k, k)) != nil {
+	if x.chol.Factor(m.Team, kernel.RowMajor(x.sub, k, k, k)) != nil {
 		return nil, false
 	}
-	chol.HalfSolveTo(team, omega, omega) // row r is ω_r
+	x.chol.HalfSolveTo(m.Team, omega, omega) // row r is ω_r
 	g0 := m.Matrix.Diagonal(m.Workers)
 	floats.Scale(m.GUnit, g0)
 	c := engine.NewCriterion(make([]float64, d), g0, m.Target.IsSelf, nil)
 	r := engine.NewRecorder(c)
-	column := make([]float64, d)
 	next := 0
 	for turn := range old.Order {
 		if turn < len(opt.Keep) && slices.Contains(old.Redundant, opt.Keep[turn]) {
@@ -129,8 +131,8 @@ func replayTurns(m *engine.Gram, team *kernel.Team, within, old *selection.Resul
 			c.G[i] = max(c.G[i]-v*v, 0)
 		}
 		c.RetireFeature(p)
-		m.ColumnTo(column, p)
-		r.RecordFeature(p, within.Scores[next], column, c)
+		m.ColumnTo(x.delta, p)
+		r.RecordFeature(p, within.Scores[next], x.delta, c)
 		for _, tie := range within.Ties {
 			if tie.Turn == next {
 				r.Ties = append(r.Ties, selection.Tie{Turn: turn, Columns: tie.Columns})

@@ -233,7 +233,10 @@ func (t *Matrix) WriteColumns(team *kernel.Team, dst kernel.Matrix[float64], uni
 	}
 	kernel.Each(team.Threads(), tasks.TaskCount(dst.Rows, tasks.RowsPerTask), func(task int) {
 		first, end := tasks.TaskRange(task, tasks.RowsPerTask, dst.Rows)
-		room := make([]float64, width)
+		var room []float64
+		if t.Dual != nil {
+			room = make([]float64, width)
+		}
 		for i := first; i < end; i++ {
 			j := from + i
 			if list != nil {
