@@ -11,7 +11,8 @@ const StripFeatures = 512
 // BlockBytes returns the memory of a standardized block in two strips, or of a sparse block with its index by features.
 func BlockBytes(d int, sparse bool) int64 {
 	if sparse {
-		return int64(sparseBlockSize(d))*(sparseEntryBytes+sparseRowBytes) + 16*int64(d)
+		places := int64(sparseBlockSize(d))
+		return SparseRowsBytes(places, places, d)
 	}
 	return 8 * int64(min(d, 2*StripFeatures)) * int64(stream.BlockRows(d))
 }

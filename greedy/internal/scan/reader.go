@@ -119,7 +119,7 @@ func NewReader(src stream.Source, std *gram.Standardizer, opt *selection.StreamO
 // KeepInMemory keeps all sparse rows, with at most the given number of entries, in memory from the first pass on.
 func (r *Reader) KeepInMemory(entries int64) {
 	r.BlockLimit = 0
-	r.Sparse.reserveRows(entries, r.Std.Rows)
+	r.Sparse.layOut(nil, int(entries), int(r.Std.Rows), r.D)
 }
 
 func (r *Reader) standardizeBlock(c *stream.Chunk) *Block {

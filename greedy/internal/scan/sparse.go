@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/greedy/internal/tasks"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -13,11 +14,8 @@ const (
 	// maxSparseBlockSize is the largest number of entries plus rows of a sparse block. The fixed cost of a block, O(d), is
 	// then small.
 	maxSparseBlockSize = 1 << 18
-	// sparseEntryBytes and sparseRowBytes are the memory of an entry and of a row in a block. An entry has a value and a
-	// feature in the order of rows, and a place and a row in the order of features. A row has a rowEnd, a weight and a
-	// position.
-	sparseEntryBytes = 8 + 4 + 4 + 4
-	sparseRowBytes   = 8 + 8 + 8
+	// sparsePlaceBytes is the memory of an entry and a row of a block, see sparseBlock.layOut.
+	sparsePlaceBytes = 44
 	// MaxSparsePlaces is the largest number of entries that entryAt can index.
 	MaxSparsePlaces = math.MaxInt32
 )
@@ -25,12 +23,12 @@ const (
 // sparseBlockSize returns the largest number of entries plus rows of a block of d features. A block of this size needs
 // at most as much memory as a block of dense rows, for which the plan has room.
 func sparseBlockSize(d int) int {
-	return max(min(maxSparseBlockSize, d*stream.BlockRows(d)*8/(sparseEntryBytes+sparseRowBytes)), 1)
+	return max(min(maxSparseBlockSize, d*stream.BlockRows(d)*8/sparsePlaceBytes), 1)
 }
 
 // SparseRowsBytes returns the memory of sparse rows of d features that stay in memory.
 func SparseRowsBytes(entries, rows int64, d int) int64 {
-	return entries*sparseEntryBytes + rows*sparseRowBytes + 16*int64(d)
+	return room.Measure(func(l *room.Layout) { new(sparseBlock).layOut(l, int(entries), int(max(rows, 0)), d) })
 }
 
 // sparseBlock holds the values x′ = factor·x of the present entries in the order of rows, and the indices of these
@@ -61,10 +59,12 @@ func (s *sparseBlock) removeRows() {
 
 func (s *sparseBlock) entriesPlusRows() int { return len(s.value) + len(s.rowEnd) }
 
-func (s *sparseBlock) reserveRows(entries, rows int64) {
-	s.rowEnd, s.weight, s.position = make([]int, 0, rows), make([]float64, 0, rows), make([]int64, 0, rows)
-	s.feature, s.value = make([]int32, 0, entries), make([]float64, 0, entries)
-	s.entryAt, s.entryRow = make([]int32, 0, entries), make([]int32, 0, entries)
+// layOut takes the memory for the given numbers of entries and rows of d features from l.
+func (s *sparseBlock) layOut(l *room.Layout, entries, rows, d int) {
+	s.value, s.weight = room.Slice[float64](l, entries)[:0], room.Slice[float64](l, rows)[:0]
+	s.rowEnd, s.position = room.Slice[int](l, rows)[:0], room.Slice[int64](l, rows)[:0]
+	s.feature, s.entryAt, s.entryRow = room.Slice[int32](l, entries)[:0], room.Slice[int32](l, entries), room.Slice[int32](l, entries)
+	s.colPtr, s.nextPlace = room.Slice[int](l, d+1), room.Slice[int](l, d)
 }
 
 func (s *sparseBlock) addEntry(feature int, value float64) {

@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -155,4 +156,20 @@ func TestSparseProducts(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestLayout: sparse rows in memory, and their order by features, take the memory of their layout.
+func TestLayout(t *testing.T) {
+	const entries, rows, d = 200_000, 20_000, 30_000
+	roomtest.CheckLayout(t, "sparse rows", SparseRowsBytes(entries, rows, d), func() {
+		s := &sparseBlock{d: d}
+		s.layOut(nil, entries, rows, d)
+		for i := range rows {
+			for e := range entries / rows {
+				s.addEntry((i+e*3001)%d, 1)
+			}
+			s.endRow(1, int64(i))
+		}
+		s.sortedBlock()
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/scan"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -21,13 +22,17 @@ type candidateEngine struct {
 	rows     *scan.Reader
 	list     []int       // the candidates
 	placeOf  map[int]int // index of a candidate in list
-	delta    []float64   // len(list)×d
+	delta    [][]float64 // by candidate, d numbers each
 	diagonal []float64   // of G
+	column   []float64   // column of G of the latest choice
 	omegas   [][]float64
 	step     engine.Step
 }
 
-func (a *candidateEngine) residualColumn(i int) []float64 { return a.delta[i*a.rows.D:][:a.rows.D] }
+// layOut takes the memory of an engine for d features from l, apart from the columns and the vectors of choices.
+func (a *candidateEngine) layOut(l *room.Layout, d int) {
+	a.diagonal, a.column, a.step.H = room.Slice[float64](l, d), room.Slice[float64](l, d), room.Slice[float64](l, d)
+}
 
 // fetchColumns makes a pass over the rows, which computes the columns of G for the new candidates at the end of list.
 // The first call also computes the diagonal of G.
@@ -35,8 +40,10 @@ func (a *candidateEngine) fetchColumns(ctx context.Context, list []int) error {
 	d, old := a.rows.D, len(a.list)
 	fresh := list[old:]
 	a.list = slices.Clone(list)
-	a.delta = append(a.delta, make([]float64, len(fresh)*d)...)
-	columns := a.delta[old*d:]
+	columns := room.MakeSlice[float64](len(fresh) * d)
+	for i := range fresh {
+		a.delta = append(a.delta, columns[i*d:][:d])
+	}
 	var scratch []float64
 	err := a.rows.RunPass(ctx, scan.Pass{Purpose: fmt.Sprintf("columns of %d candidates", len(fresh)), Sums: [][]float64{columns, a.diagonal}, AddBlock: func(b *scan.Block) {
 		if need := len(fresh) * b.Rows; b.Sparse == nil && len(scratch) < need {
@@ -65,7 +72,7 @@ func (a *candidateEngine) fetchColumns(ctx context.Context, list []int) error {
 func (a *candidateEngine) startCriterion() {
 	d := a.rows.D
 	f0, g0 := make([]float64, d), slices.Clone(a.diagonal)
-	kernel.Each(a.rows.Workers, len(a.list), func(i int) { f0[a.list[i]] = kernel.Dot(a.residualColumn(i), a.residualColumn(i)) })
+	kernel.Each(a.rows.Workers, len(a.list), func(i int) { f0[a.list[i]] = kernel.Dot(a.delta[i], a.delta[i]) })
 	for i := range g0 {
 		g0[i] = max(g0[i], 0)
 	}
@@ -74,14 +81,14 @@ func (a *candidateEngine) startCriterion() {
 		_, isCandidate := a.placeOf[i]
 		a.Alive[i] = a.Alive[i] && isCandidate
 	}
-	a.omegas, a.step.H = nil, make([]float64, d)
+	a.omegas = nil
 }
 
 // restoreColumns turns the candidates' columns of the residual R back into columns of G = R + Σ ωωᵀ.
 func (a *candidateEngine) restoreColumns() {
 	kernel.Each(a.rows.Workers, len(a.list), func(i int) {
 		for _, w := range a.omegas {
-			kernel.Axpy(w[a.list[i]], w, a.residualColumn(i))
+			kernel.Axpy(w[a.list[i]], w, a.delta[i])
 		}
 	})
 }
@@ -89,7 +96,7 @@ func (a *candidateEngine) restoreColumns() {
 func (a *candidateEngine) MakeExact(context.Context, []int) error {
 	kernel.Each(a.rows.Workers, len(a.list), func(i int) {
 		if p := a.list[i]; a.Alive[p] {
-			a.SetExact(p, kernel.Dot(a.residualColumn(i), a.residualColumn(i)), a.TargetNorm[p])
+			a.SetExact(p, kernel.Dot(a.delta[i], a.delta[i]), a.TargetNorm[p])
 		}
 	})
 	return nil
@@ -97,18 +104,18 @@ func (a *candidateEngine) MakeExact(context.Context, []int) error {
 
 func (a *candidateEngine) TakeFeature(_ context.Context, p int) (*engine.Step, error) {
 	root := math.Sqrt(a.G[p])
-	omega := slices.Clone(a.residualColumn(a.placeOf[p]))
-	column := slices.Clone(omega)
+	omega := slices.Clone(a.delta[a.placeOf[p]])
+	copy(a.column, omega)
 	for _, w := range a.omegas {
-		kernel.Axpy(w[p], w, column)
+		kernel.Axpy(w[p], w, a.column)
 	}
 	floats.Scale(1/root, omega)
 	s := &a.step
-	s.Omega, s.Column, s.Score = omega, column, kernel.Dot(omega, omega)
+	s.Omega, s.Column, s.Score = omega, a.column, kernel.Dot(omega, omega)
 	s.HErr.Reach = engine.RoundingBound(a.rows.D) * math.Sqrt(s.Score)
 	clear(s.H)
 	kernel.Each(a.rows.Workers, len(a.list), func(i int) {
-		delta, q := a.residualColumn(i), a.list[i]
+		delta, q := a.delta[i], a.list[i]
 		s.H[q] = kernel.Dot(delta, omega)
 		kernel.Axpy(-omega[q], omega, delta)
 	})

@@ -2,12 +2,12 @@ package sketching
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -18,12 +18,11 @@ import (
 // held is overwritten. The cost is 2k(r + h)d flops for k features in order, r rows of the sketch and h held-out rows.
 func heldOutErrors(workers int, g, held *gram.Matrix, order []int) []stream.Number {
 	d, r, h := g.D, g.Rank, held.Rank
-	left := make([]float64, d)
+	left, basis, q, step := layOutHeldOut(nil, d, len(order), r, h)
 	errors := make([]stream.Number, 0, len(order))
 	whole := floats.Sum(held.Diagonal(workers))
-	basis := make([]float64, 0, len(order)*r)
 	for _, p := range order {
-		q := slices.Clone(g.R[p*r:][:r])
+		copy(q, g.R[p*r:][:r])
 		for range 2 { // twice is enough (Kahan)
 			for at := 0; at < len(basis); at += r {
 				kernel.Axpy(-kernel.Dot(basis[at:at+r], q), basis[at:at+r], q)
@@ -33,7 +32,7 @@ func heldOutErrors(workers int, g, held *gram.Matrix, order []int) []stream.Numb
 		if norm*norm > engine.ExhaustedShare*g.At(p, p) {
 			floats.Scale(1/norm, q)
 			basis = append(basis, q...)
-			step := slices.Clone(held.R[p*h:][:h])
+			copy(step, held.R[p*h:][:h])
 			floats.Scale(1/norm, step)
 			kernel.Each(workers, d, func(i int) {
 				kernel.Axpy(-kernel.Dot(q, g.R[i*r:][:r]), step, held.R[i*h:][:h])
@@ -44,4 +43,9 @@ func heldOutErrors(workers int, g, held *gram.Matrix, order []int) []stream.Numb
 		errors = append(errors, stream.Number(floats.Sum(left)/whole))
 	}
 	return errors
+}
+
+// layOutHeldOut takes the memory of heldOutErrors for k of d features, r rows of the sketch and h held-out rows from l.
+func layOutHeldOut(l *room.Layout, d, k, r, h int) (left, basis, q, step []float64) {
+	return room.Slice[float64](l, d), room.Slice[float64](l, k*r)[:0], room.Slice[float64](l, r), room.Slice[float64](l, h)
 }

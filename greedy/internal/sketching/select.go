@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/scan"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -68,13 +69,18 @@ func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *g
 
 // SketchedBytes implements greedy.SketchedBytes: it returns the memory of SelectSketched in addition to the sketch.
 func SketchedBytes(d, k, rows, passes int) int64 {
-	selecting := engine.FactorBytes(d, k, rows, rows) + int64(d)*int64(rows) // an eighth of the rows is held out
-	if passes < 2 {
-		return selecting + 8*int64(k)*int64(rows)
-	}
-	n := int64(candidateRoom(d, k, passes))
-	numbers := kernel.TeamBytes(d, d)/8 + (n+int64(k)+24)*int64(d) + (n+int64(d))*int64(stream.BlockRows(d)) + n*int64(k)
-	return selecting + 8*numbers
+	return room.Measure(func(l *room.Layout) {
+		l.Add(engine.FactorBytes(d, k, rows, rows) + int64(d)*int64(rows)) // an eighth of the rows is held out
+		if passes < 2 {
+			layOutHeldOut(l, d, k, rows, rows/8)
+			return
+		}
+		n := candidateRoom(d, k, passes)
+		new(candidateEngine).layOut(l, d)
+		engine.LayOutSelection(l, d, k)
+		room.Slice[float64](l, n*(d+k)+(n+d)*stream.BlockRows(d)) // columns and scores of candidates, and blocks of rows
+		l.Add(kernel.TeamBytes(d, d))
+	})
 }
 
 // candidateRoom returns the largest number of candidates for a choice of k of d features: (RivalsPerTurn+1)·k from the
@@ -158,8 +164,8 @@ func scoreShares(c *engine.Criterion, list []int, bias float64) []float64 {
 }
 
 func (s *sketchSelection) selectAmongCandidates(ctx context.Context, rows *scan.Reader, passes int) (*selection.Result, error) {
-	d := s.gram.D
-	a := &candidateEngine{rows: rows, diagonal: make([]float64, d)}
+	a := &candidateEngine{rows: rows}
+	a.layOut(nil, s.gram.D)
 	for pass := 2; ; pass++ {
 		if err := a.fetchColumns(ctx, s.candidates); err != nil {
 			return nil, err

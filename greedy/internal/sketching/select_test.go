@@ -10,10 +10,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/greedy/internal/engine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/inmemory"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/scan"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
@@ -216,4 +219,27 @@ func TestSketchedBlocks(t *testing.T) {
 		_, err := SelectSketched(t.Context(), src.SketchGram(t, 128, gram.ScaleStandard, gram.FillMean), src, std, 2, selection.StreamOptions{Scale: gram.ScaleStandard, Options: opt})
 		rowstest.CheckRefusal(t, err, "passes 1")
 	}
+}
+
+// TestLayout: a choice among candidates, and the errors of held-out rows, allocate what their layouts declare.
+func TestLayout(t *testing.T) {
+	const d, k, n, rows = 900, 40, 300, 50
+	src := greedytest.NewSource(greedytest.RandomMatrix(52, rows, d, 0), rows)
+	reader := scan.NewReader(src, rowstest.Standardizer(t, src, gram.ScaleStandard, gram.FillMean), &selection.StreamOptions{Options: selection.Options{Threads: 1}})
+	declared := room.Measure(func(l *room.Layout) {
+		new(candidateEngine).layOut(l, d)
+		engine.LayOutSelection(l, d, k)
+		room.Slice[float64](l, n*(d+rows)+2*d*rows) // and a chunk of the source in each of two passes
+	})
+	roomtest.CheckLayout(t, "candidates", declared, func() {
+		a := &candidateEngine{rows: reader}
+		a.layOut(nil, d)
+		must.Do(t, a.fetchColumns(t.Context(), rowstest.Integers(n/3)))
+		must.Do(t, a.fetchColumns(t.Context(), rowstest.Integers(n)))
+		a.startCriterion()
+		must.Get(engine.RunLayers(t.Context(), a, a.Criterion, selection.Options{K: k, Threads: 1}, nil))(t)
+	})
+	order, g := rowstest.Integers(400), greedytest.NewSource(greedytest.RandomMatrix(53, 1000, d, 0), 128).SketchGram(t, 512, gram.ScaleStandard, gram.FillMean)
+	declared = room.Measure(func(l *room.Layout) { layOutHeldOut(l, d, len(order), g.Rank, g.Held.Rank) })
+	roomtest.CheckLayout(t, "held-out rows", declared, func() { heldOutErrors(1, &g.Matrix, g.Held, order) })
 }
