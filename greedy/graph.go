@@ -12,7 +12,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/refine"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -186,9 +185,5 @@ func (m *graphGreedy) leastErrorBytes(s method.Shape) int64 {
 	if s.Rank == 0 || m.target != targetSmooth {
 		return target.LeastErrorBytes(d, s.K) + 8*int64(s.Anchors)*target.BoundStartRows
 	}
-	if !target.IsBoundAffordable(d, s.K) {
-		return 0
-	}
-	n := max(s.Rank, s.Anchors)
-	return linalg.TailsBytes(n, s.K) + linalg.RootBytes(n) + 8*int64(n)*int64(3*n+2*target.BoundStartRows)
+	return target.LeastAnchorErrorBytes(max(s.Rank, s.Anchors), d, s.K)
 }

@@ -58,12 +58,8 @@ func NewCriterion(f0, g0 []float64, self bool, excluded []bool) *Criterion {
 
 // layOut takes the memory of a Criterion for d features from l, apart from the initial f and g.
 func (c *Criterion) layOut(l *room.Layout, d int) {
-	for _, numbers := range []*[]float64{&c.F, &c.G, &c.ErrBound, &c.TargetNorm} {
-		*numbers = room.Slice[float64](l, d)
-	}
-	for _, flags := range []*[]bool{&c.Chosen, &c.Alive, &c.isExact} {
-		*flags = room.Slice[bool](l, d)
-	}
+	c.F, c.G, c.ErrBound, c.TargetNorm = room.Slice[float64](l, d), room.Slice[float64](l, d), room.Slice[float64](l, d), room.Slice[float64](l, d)
+	c.Chosen, c.Alive, c.isExact = room.Slice[bool](l, d), room.Slice[bool](l, d), room.Slice[bool](l, d)
 }
 
 // Step has the vectors by which the choice of feature p changes f and g (see ApplyStep).

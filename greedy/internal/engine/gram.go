@@ -79,7 +79,7 @@ func NewGram(g *gram.Matrix, g0 []float64, t *target.Matrix, workers int) (*Gram
 func (m *Gram) layOut(l *room.Layout, d, height int) {
 	m.TargetColumns = room.Slice[float64](l, min(target.ResidualColumns, d)*height)
 	m.upsilonPanel = room.Slice[float64](l, UpsilonsPerPanel*height)
-	m.panelCoef = room.Slice[float64](l, UpsilonsPerPanel*target.ResidualColumns)
+	m.panelCoef = room.Slice[float64](l, UpsilonsPerPanel*min(target.ResidualColumns, d))
 	m.columnSums = room.Slice[float64](l, 2*target.ResidualColumns)
 	m.scaledUpsilon = room.Slice[float64](l, height)
 	m.step.H, m.column = room.Slice[float64](l, d), room.Slice[float64](l, d)

@@ -7,6 +7,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -24,7 +25,15 @@ func LeastErrorBytes(d, k int) int64 {
 	if !IsBoundAffordable(d, k) {
 		return 0
 	}
-	return linalg.TailsBytes(d, k) + 8*BoundStartRows*int64(d)
+	return room.Measure(func(l *room.Layout) {
+		layOutStart(l, d, k)
+		l.Add(linalg.TailsBytes(d, k))
+	})
+}
+
+// layOutStart takes the rows from which the search for k of n directions starts from l.
+func layOutStart(l *room.Layout, n, k int) kernel.Matrix[float64] {
+	return kernel.NewMatrix[float64](l, min(k, BoundStartRows), n)
 }
 
 // IsBoundAffordable reports whether the lower bound of the error of k of d features costs less than choosing them.
@@ -47,9 +56,8 @@ func leastErrors(team *kernel.Team, g *gram.Matrix, order []int, greedyErrors []
 	if !IsBoundAffordable(d, len(order)) || !(trace > 0 && trace <= math.MaxFloat64) {
 		return nil
 	}
-	rows := min(len(order), BoundStartRows)
-	start := kernel.RowMajor(make([]float64, rows*d), rows, d, d)
-	g.ColumnsTo(team.Threads(), start.Data, order[:rows])
+	start := layOutStart(nil, d, len(order))
+	g.ColumnsTo(team.Threads(), start.Data, order[:start.Rows])
 	return errorsFromTailEigenvalues(team, d, order, greedyErrors, trace, start, product)
 }
 
@@ -74,9 +82,8 @@ func LeastDataErrors(team *kernel.Team, g *gram.Matrix, r *selection.Result) []f
 	if !IsBoundAffordable(g.D, len(r.Order)) || !(trace > 0 && trace <= math.MaxFloat64) {
 		return nil
 	}
-	rows := min(len(r.Order), BoundStartRows)
-	start := kernel.RowMajor(make([]float64, rows*n), rows, n, n)
-	for i, p := range r.Order[:rows] {
+	start := layOutStart(nil, n, len(r.Order))
+	for i, p := range r.Order[:start.Rows] {
 		row := start.Data[i*n:][:n]
 		copy(row, g.Feature(row, p))
 	}
@@ -108,12 +115,10 @@ func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *Graph, r *selectio
 		return nil
 	}
 	n := u.Rows
-	half, small := kernel.RowMajor(make([]float64, n*m), n, m, m), kernel.RowMajor(make([]float64, n*n), n, n, n)
+	half, small, chosen, start := layOutAnchorErrors(nil, m, n, len(r.Order))
 	kernel.Gemm(team, 1, u, t.k, half)
 	kernel.Gemm(team, 1, half, u.Trans(), small)
-	rows := min(len(r.Order), BoundStartRows)
-	chosen, start := kernel.RowMajor(make([]float64, rows*m), rows, m, m), kernel.RowMajor(make([]float64, rows*n), rows, n, n)
-	for i, j := range r.Order[:rows] {
+	for i, j := range r.Order[:start.Rows] {
 		if g.Columns != nil {
 			g.Columns.ColumnTo(chosen.Data[i*m:][:m], j)
 			continue
@@ -124,6 +129,24 @@ func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *Graph, r *selectio
 	}
 	kernel.Gemm(team, 1, chosen, u.Trans(), start)
 	return errorsFromTailEigenvalues(team, n, r.Order, r.Error, t.TotalSquares, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
+}
+
+// layOutAnchorErrors takes from l the matrices UK and UKUᵀ of leastAnchorErrors, for U of n rows, and k columns of C and UC.
+func layOutAnchorErrors(l *room.Layout, m, n, k int) (half, small, chosen, start kernel.Matrix[float64]) {
+	return kernel.NewMatrix[float64](l, n, m), kernel.NewMatrix[float64](l, n, n), layOutStart(l, m, k), layOutStart(l, n, k)
+}
+
+// LeastAnchorErrorBytes returns the memory of LeastSmoothErrors for k of d features, if G is a factor, and the factor and
+// the graph have at most m rows and anchors.
+func LeastAnchorErrorBytes(m, d, k int) int64 {
+	if !IsBoundAffordable(d, k) {
+		return 0
+	}
+	return room.Measure(func(l *room.Layout) {
+		kernel.NewMatrix[float64](l, m, m) // Q
+		l.Add(linalg.RootBytes(m) + linalg.TailsBytes(m, k))
+		layOutAnchorErrors(l, m, m, k)
+	})
 }
 
 // LeastOrthonormalErrors returns leastErrors for l orthonormal columns: k directions leave l−k of their square l.
