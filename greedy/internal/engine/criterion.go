@@ -43,8 +43,8 @@ func NewCriterion(f0, g0 []float64, self bool, excluded []bool) *Criterion {
 		}
 	}
 	d := len(g0)
-	c := &Criterion{FeatureCount: d, f0: f0, G0: g0, isSelf: self}
-	c.layOut(nil, d)
+	c := layOutCriterion(nil, d)
+	c.FeatureCount, c.f0, c.G0, c.isSelf = d, f0, g0, self
 	copy(c.F, f0)
 	copy(c.G, g0)
 	copy(c.Chosen, excluded)
@@ -56,10 +56,11 @@ func NewCriterion(f0, g0 []float64, self bool, excluded []bool) *Criterion {
 	return c
 }
 
-// layOut takes the memory of a Criterion for d features from l, apart from the initial f and g.
-func (c *Criterion) layOut(l *room.Layout, d int) {
-	c.F, c.G, c.ErrBound, c.TargetNorm = room.Slice[float64](l, d), room.Slice[float64](l, d), room.Slice[float64](l, d), room.Slice[float64](l, d)
-	c.Chosen, c.Alive, c.isExact = room.Slice[bool](l, d), room.Slice[bool](l, d), room.Slice[bool](l, d)
+func layOutCriterion(l *room.Layout, d int) *Criterion {
+	return &Criterion{
+		F: room.Slice[float64](l, d), G: room.Slice[float64](l, d), ErrBound: room.Slice[float64](l, d), TargetNorm: room.Slice[float64](l, d),
+		Chosen: room.Slice[bool](l, d), Alive: room.Slice[bool](l, d), isExact: room.Slice[bool](l, d),
+	}
 }
 
 // Step has the vectors by which the choice of feature p changes f and g (see ApplyStep).

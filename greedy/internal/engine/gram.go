@@ -75,7 +75,6 @@ func NewGram(g *gram.Matrix, g0 []float64, t *target.Matrix, workers int) (*Gram
 	return m, m.StartLayer(scaled, nil)
 }
 
-// layOut takes the memory for a target of `height` rows from l, apart from the criterion and the vectors of choices.
 func (m *Gram) layOut(l *room.Layout, d, height int) {
 	m.TargetColumns = room.Slice[float64](l, min(target.ResidualColumns, d)*height)
 	m.upsilonPanel = room.Slice[float64](l, UpsilonsPerPanel*height)
@@ -311,8 +310,8 @@ func GramBytes(d, k, c int) int64 {
 	return room.Measure(func(l *room.Layout) {
 		LayOutChoice(l, d, k, cmp.Or(c, d))
 		// Two further layers: their criteria with f⁰ and g⁰, and the data's residual.
-		new(Criterion).layOut(l, d)
-		new(Criterion).layOut(l, d)
+		layOutCriterion(l, d)
+		layOutCriterion(l, d)
 		room.Slice[float64](l, 6*d)
 		if c > 0 { // the targets of two layers, υ_r, and ω_r of earlier layers, which reduce the data's residual
 			room.Slice[float64](l, c*(2*d+k)+d*k)

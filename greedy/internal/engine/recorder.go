@@ -43,7 +43,7 @@ func (r *Recorder) layOut(l *room.Layout, d int) {
 // LayOutSelection takes from l the memory of a Criterion for d features, its initial f and g, a Recorder, and the
 // vectors ω of k choices.
 func LayOutSelection(l *room.Layout, d, k int) {
-	new(Criterion).layOut(l, d)
+	layOutCriterion(l, d)
 	new(Recorder).layOut(l, d)
 	room.Slice[float64](l, (k+2)*d)
 }

@@ -78,7 +78,6 @@ func ExplainBytes(d, k, rank int) int64 {
 	})
 }
 
-// layOutColumns takes from l the memory for the columns of G that are computed together, and for d zeros.
 func layOutColumns(l *room.Layout, d, k int) (columns kernel.Matrix[float64], zeros []float64) {
 	return kernel.NewMatrix[float64](l, min(engine.UpsilonsPerPanel, k), d), room.Slice[float64](l, d)
 }

@@ -91,7 +91,6 @@ func newExchanger(m *engine.Gram, set []int, keep []bool, forbid []int) (*exchan
 	return x, x.recomputeAll()
 }
 
-// layOut takes the memory of an exchanger for k of d features and a target of c rows from l.
 func (x *exchanger) layOut(l *room.Layout, k, d, c int, isGram bool) {
 	numbers := func(n int) []float64 { return room.Slice[float64](l, n) }
 	x.p, x.sub, x.gs, x.u, x.w = numbers(k*k), numbers(k*k), numbers(k*d), numbers(k*d), numbers(k*d)

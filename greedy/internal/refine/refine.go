@@ -93,7 +93,6 @@ func orderSet(ctx context.Context, m *engine.Gram, set, first []int, opt selecti
 	return r, nil
 }
 
-// layOutOrdering takes from l the memory for the entries of G and the columns of H of k features, c numbers each.
 func layOutOrdering(l *room.Layout, k, c int) (sym []float64, columns kernel.Matrix[float64]) {
 	return room.Slice[float64](l, k*k), kernel.NewMatrix[float64](l, k, c)
 }

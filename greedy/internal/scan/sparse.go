@@ -59,7 +59,6 @@ func (s *sparseBlock) removeRows() {
 
 func (s *sparseBlock) entriesPlusRows() int { return len(s.value) + len(s.rowEnd) }
 
-// layOut takes the memory for the given numbers of entries and rows of d features from l.
 func (s *sparseBlock) layOut(l *room.Layout, entries, rows, d int) {
 	s.value, s.weight = room.Slice[float64](l, entries)[:0], room.Slice[float64](l, rows)[:0]
 	s.rowEnd, s.position = room.Slice[int](l, rows)[:0], room.Slice[int64](l, rows)[:0]

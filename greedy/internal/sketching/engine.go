@@ -29,7 +29,6 @@ type candidateEngine struct {
 	step     engine.Step
 }
 
-// layOut takes the memory of an engine for d features from l, apart from the columns and the vectors of choices.
 func (a *candidateEngine) layOut(l *room.Layout, d int) {
 	a.diagonal, a.column, a.step.H = room.Slice[float64](l, d), room.Slice[float64](l, d), room.Slice[float64](l, d)
 }

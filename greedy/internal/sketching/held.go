@@ -45,7 +45,6 @@ func heldOutErrors(workers int, g, held *gram.Matrix, order []int) []stream.Numb
 	return errors
 }
 
-// layOutHeldOut takes the memory of heldOutErrors for k of d features, r rows of the sketch and h held-out rows from l.
 func layOutHeldOut(l *room.Layout, d, k, r, h int) (left, basis, q, step []float64) {
 	return room.Slice[float64](l, d), room.Slice[float64](l, k*r)[:0], room.Slice[float64](l, r), room.Slice[float64](l, h)
 }

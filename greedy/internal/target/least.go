@@ -31,7 +31,6 @@ func LeastErrorBytes(d, k int) int64 {
 	})
 }
 
-// layOutStart takes the rows from which the search for k of n directions starts from l.
 func layOutStart(l *room.Layout, n, k int) kernel.Matrix[float64] {
 	return kernel.NewMatrix[float64](l, min(k, BoundStartRows), n)
 }
@@ -131,7 +130,6 @@ func leastAnchorErrors(team *kernel.Team, g *anchor.Graph, t *Graph, r *selectio
 	return errorsFromTailEigenvalues(team, n, r.Order, r.Error, t.TotalSquares, start, func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, small, dst) })
 }
 
-// layOutAnchorErrors takes from l the matrices UK and UKUᵀ of leastAnchorErrors, for U of n rows, and k columns of C and UC.
 func layOutAnchorErrors(l *room.Layout, m, n, k int) (half, small, chosen, start kernel.Matrix[float64]) {
 	return kernel.NewMatrix[float64](l, n, m), kernel.NewMatrix[float64](l, n, n), layOutStart(l, m, k), layOutStart(l, n, k)
 }
