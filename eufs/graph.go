@@ -1,6 +1,7 @@
 package eufs
 
 import (
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -38,14 +39,15 @@ type laplacianMultiplier struct {
 	gathered [argumentCount][]float64 // all of U and Z (n×k), or BᵀU and BᵀZ (m×k)
 }
 
-func (g *graph) newMultiplier(team *kernel.Team, l layout) *laplacianMultiplier {
-	height := int(l.n)
-	if g.anchored != nil {
-		height = g.anchored.M
+func (g *graph) newMultiplier(l *room.Layout, threads int, shape layout) *laplacianMultiplier {
+	height := int(shape.n)
+	if a := g.anchored; a != nil {
+		height = a.M
+		l.Add(kernel.SparseBytes(threads, shape.rowsOfBlock(0), a.M, a.Count))
 	}
-	p := &laplacianMultiplier{graph: g, layout: l, team: team}
+	p := &laplacianMultiplier{graph: g, layout: shape, team: kernel.NewTeam(threads)}
 	for f := range p.gathered {
-		p.gathered[f] = make([]float64, height*l.k)
+		p.gathered[f] = room.Slice[float64](l, height*shape.k)
 	}
 	return p
 }

@@ -1,6 +1,9 @@
 package eufs
 
-import "github.com/ufs-stream/ufs-stream/internal/rows"
+import (
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
+)
 
 const (
 	// laneCount is the number of lanes, which are parts of a block. Each lane has an accumulator of sums over rows,
@@ -43,6 +46,10 @@ func newLayout(n int64, d, k, blockRows int) layout {
 }
 
 func (l layout) rowsOfBlock(b int) int { return int(min(int64(l.block), l.n-int64(b)*int64(l.block))) }
+
+func (l layout) newRecord(memory *room.Layout, valueBytes int) []byte {
+	return room.Slice[byte](memory, l.rowsOfBlock(0)*l.d*valueBytes) // aligned to the size of a value
+}
 
 // rowState is a view of the numbers of the h rows of a block. See the package comment for the matrices. The fields u, z
 // and y have these rows of U, Z and Y₁, h×k. v has rows of N from pass B on, and later rows of the previous U. s has

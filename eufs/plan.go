@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -62,85 +63,88 @@ func Needs(n int64, d, valueBytes int, s Setup, opt Options) (memory, files Need
 		opt.Threads = s.Threads
 	}
 	s, opt = s.withDefaults(n), opt.WithDefaults()
-	l := newLayout(n, d, s.Clusters, s.blockRows)
-	c := s.memoryNeeds(l, valueBytes, opt)
-	fixed := max(c.prepare, c.solve) + c.lasting
-	memory = Need{Memory: fixed + n*c.scratchPerRow}
-	files = Need{Memory: fixed + min(int64(l.block), n)*c.buffersPerRow, Scratch: n * c.scratchPerRow, Rewritten: n * c.rewrittenPerRow}
+	shape := newLayout(n, d, s.Clusters, s.blockRows)
+	perRow, rewritten, buffers := s.scratchBytesPerRow(shape, valueBytes, opt)
+	fixed := room.Measure(func(l *room.Layout) { s.layOutWithoutScratch(l, shape, valueBytes, opt) })
+	memory = Need{Memory: fixed + n*perRow}
+	files = Need{Memory: fixed + int64(shape.rowsOfBlock(0))*buffers, Scratch: n * perRow, Rewritten: n * rewritten}
 	return memory, files, nil
 }
 
-// memoryNeeds has the memory of a run in bytes, by its uses.
-type memoryNeeds struct {
-	scratchPerRow   int64 // bytes of scratch for each row
-	rewrittenPerRow int64 // the part of scratchPerRow that each iteration writes
-	buffersPerRow   int64 // bytes of buffers for each row of a block, if scratch is in files
-	prepare, solve  int64 // bytes held only during Prepare, and only during Solve
-	lasting         int64 // bytes held during both
-}
-
-func (s Setup) memoryNeeds(l layout, valueBytes int, opt Options) (c memoryNeeds) {
-	n, d, k := l.n, int64(l.d), int64(l.k)
-	block := min(n, int64(l.block))
+// scratchBytesPerRow returns the bytes of scratch for each row, the part of them that each iteration writes, and, if
+// scratch is in files, the bytes of buffers for each row of a block.
+func (s Setup) scratchBytesPerRow(shape layout, valueBytes int, opt Options) (all, rewritten, buffers int64) {
 	// A pass has two buffers for each file that it reads, and three for a file that it also writes. A file keeps the
 	// largest number of buffers that a pass has needed (scratch.Buffers).
-	add := func(bytes, buffers int64) {
-		c.scratchPerRow += bytes
-		c.buffersPerRow += bytes * buffers
+	add := func(bytes, count int64) {
+		all += bytes
+		buffers += bytes * count
 	}
-	size := int64(wordBytes)
+	size, d := int64(wordBytes), int64(shape.d)
 	if opt.Float32 {
 		size = singleBytes
 	}
 	add(size*d, 3)
-	add(int64(l.stateNumbersPerRow())*wordBytes, 3)
-	c.rewrittenPerRow = c.scratchPerRow
+	add(int64(shape.stateNumbersPerRow())*wordBytes, 3)
+	rewritten = all
 	if s.Start != StartGiven {
 		add(singleBytes, 2)
 	}
-	if s.Reread {
-		c.lasting += 8 * block * d // the block that gathers the source's chunks
-	} else {
+	if !s.Reread {
 		add(int64(valueBytes)*d, 2)
-		c.prepare += int64(valueBytes) * block * d
 	}
-
-	team := kernel.TeamBytes(l.d, l.d)
-	workers := int64(min(s.Threads, laneCount))
-	pool := workers * (8*int64(l.stripRows)*(4*d+k) + team)
-	c.solve = 8*d*k*(laneCount+2) + pool + 8*block*k + linalg.PolarBytes(l.k, l.blocks, l.block) + team
-	c.lasting += 8 * d * k
-	if opt.Tree != nil {
-		c.solve += opt.Tree.Entries() * (16*k + 8)
-	}
-
-	m := 0
 	if s.Graph == GraphAnchor {
-		m, _ = anchor.Count(s.Anchors, n, s.Neighbors) // no error: s has been validated
-		entry := int64(s.Neighbors) * rows.EntryBytes
-		add(entry, 3)
-		c.solve += 2*8*int64(m)*k + kernel.SparseBytes(s.Threads, int(block), m, s.Neighbors)
+		add(int64(s.Neighbors)*rows.EntryBytes, 3)
 	}
-	sample := int64(sampledRowCount(n, l.d, l.k, m))
-	near := func(points int) int64 { return kernel.NearestBytes(s.Threads, points, l.d) + team }
-	// The start, the graph and the fit run one after the other, and each of them holds the sample.
-	start := 8*block*d + max(cluster.Bytes(int(sample), l.d, l.k, min(s.Restarts, s.Threads)), near(l.k)+clusterBytes*int64(s.Threads)) + 24*sample
-	fit := 2*8*d*k*laneCount + pool
+	return all, rewritten, buffers
+}
+
+func (s Setup) layOutWithoutScratch(l *room.Layout, shape layout, valueBytes int, opt Options) {
+	l.Add(8*int64(shape.d)*int64(shape.k) + 8*opt.Tree.Entries()) // the first V, and the tree
+	if s.Reread {
+		shape.newRecord(l, wordBytes)
+	}
+	anchors := 0
+	var g *graph
+	switch s.Graph {
+	case GraphKNN:
+		g = &graph{neighbours: new(rows.Graph)}
+		l.Add(8*(shape.n+1) + 2*12*shape.n*min(int64(s.Neighbors), shape.n-1))
+	case GraphAnchor:
+		anchors, _ = anchor.Count(s.Anchors, shape.n, s.Neighbors)                // no error: s has been validated
+		g = &graph{anchored: &rows.AnchoredGraph{M: anchors, Count: s.Neighbors}} // its shape is enough
+	}
+	l.Phase(func() { s.layOutPrepare(l, shape, valueBytes, anchors) })
+	new(solver).layOut(l, shape, opt, g)
+	l.Add(linalg.PolarBytes(shape.k, shape.blocks, shape.rowsOfBlock(0)) + kernel.TeamBytes(shape.d, shape.d))
+}
+
+func (s Setup) layOutPrepare(l *room.Layout, shape layout, valueBytes, anchors int) {
+	if !s.Reread {
+		l.Phase(func() { shape.newRecord(l, valueBytes) })
+	}
+	n, d, block, m, threads := shape.n, shape.d, int64(shape.rowsOfBlock(0)), int64(anchors), int64(s.Threads)
+	sample := sampledRowCount(n, d, shape.k, anchors)
+	team := kernel.TeamBytes(d, d)
+	near := func(points int) int64 { return kernel.NearestBytes(s.Threads, points, d) + team }
+	start := max(cluster.Bytes(sample, d, shape.k, min(s.Restarts, s.Threads)), near(shape.k)+clusterBytes*threads) + 24*int64(sample)
 	var graph int64
 	switch s.Graph {
 	case GraphKNN:
-		count := min(int64(s.Neighbors), n-1)
-		graph = 8*block*d + rows.SearchBytes(n, l.d, int(count), s.Threads) + team + 24*n
-		c.lasting += 8*(n+1) + 2*12*n*count
-		c.solve += 2 * 8 * n * k
+		graph = rows.SearchBytes(n, d, int(min(int64(s.Neighbors), n-1)), s.Threads) + team + 24*n
 	case GraphAnchor:
-		graph = 8*block*d + near(m) + 12*block*int64(s.Neighbors+1) + 8*int64(m)
+		graph = near(anchors) + 12*block*int64(s.Neighbors+1) + 8*m
 		if s.AnchorKMeans {
-			graph += 2*8*int64(m)*d + 24*sample + clusterBytes*int64(s.Threads)
+			graph += 2*8*m*int64(d) + 24*int64(sample) + clusterBytes*threads
 		}
 	}
-	c.prepare = max(c.prepare, 8*sample*d+max(start, graph, fit))
-	return c
+	// The start, the graph and the first V are made one after the other, and each of them holds the sample.
+	l.Add(8 * int64(sample) * int64(d))
+	l.Phase(func() {
+		shape.newRecord(l, wordBytes)
+		l.Add(max(start, graph))
+	})
+	layOutFirstV(l, s.Threads, shape)
 }
 
 // clusterBytes is the memory that a cluster.Pass needs for each worker: rows, indices, distances, and partial sums.

@@ -7,8 +7,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // The memory held stays below Needs' bound, in memory and with files.
@@ -45,5 +48,39 @@ func TestNeedsBoundWhatIsHeld(t *testing.T) {
 			}
 			must.Do(t, p.Close())
 		}
+	}
+}
+
+// The first V, and the passes over X of a run, take the memory of their layouts, and no more. There are many columns, so
+// that the bound of a team is near what it takes.
+func TestLayout(t *testing.T) {
+	const n, d, k = 260, 250, 250
+	x, u := unitColumns(grouped(n, d, k, 1)), indicator(n, k)
+	anchors := factored(t, grid(rowstest.Factor(anchorWeights(n, 500))).dense(), newLayout(n, d, k, 0))
+	for name, c := range map[string]struct {
+		g   *graph
+		opt Options
+	}{
+		"neighbours": {&graph{neighbours: rowstest.SparseGraph(ringLaplacian(n))}, Options{Beta: Weight{Value: 0.1}}},
+		"anchors":    {anchors, Options{Beta: Weight{Value: 0.1}}},
+		"tree":       {nil, Options{Method: HUFS, Tree: someTree(d)}},
+	} {
+		p := problemOf(t, x, u, nil, c.g, 0)
+		p.setup.Threads, c.opt.Threads, p.t.workers = 1, 1, 1
+		s := &solver{p: p, t: p.t, opt: c.opt, beta: c.opt.Beta.Value, mu: 1, stage: stream.StageOf(nil, "", stream.InMemory{})}
+		s.allocateState()
+		must.Do(t, s.makeScratchFiles())
+		must.Do(t, s.writeInitialState(t.Context()))
+		declared := room.Measure(func(l *room.Layout) { new(solver).layOut(l, p.t.layout, c.opt, c.g) })
+		roomtest.CheckLayout(t, name, declared, func() {
+			s.allocateState()
+			for iteration := range 3 {
+				must.Get(s.passA(t.Context(), iteration == 0))(t)
+				s.updateV(new(Step))
+			}
+			must.Do(t, s.computeFinalResiduals(t.Context()))
+		})
+		declared = room.Measure(func(l *room.Layout) { layOutFirstV(l, 1, p.t.layout) })
+		roomtest.CheckLayout(t, name+", first V", declared, func() { must.Do(t, p.computeFirstV(t.Context())) })
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -73,8 +74,9 @@ func (p *Problem) loadOrPrepare(ctx context.Context, stage stream.Stage, src str
 // ownScratch returns the least scratch space, in bytes, for the problem's own files. It counts one byte for each value
 // of X, although X may need a wider type. Callers that know the options of the later run reserve all of [Needs] first.
 func (s Setup) ownScratch(std *gram.Standardizer) int64 {
-	c := s.memoryNeeds(newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows), 1, Options{})
-	return std.Rows * c.scratchPerRow
+	shape := newLayout(std.Rows, len(std.Columns), s.Clusters, s.blockRows)
+	perRow, _, _ := s.scratchBytesPerRow(shape, 1, Options{})
+	return std.Rows * perRow
 }
 
 func (p *Problem) makeStartAndGraph(ctx context.Context, s Setup) (err error) {
@@ -106,10 +108,13 @@ func (p *Problem) makeStartAndGraph(ctx context.Context, s Setup) (err error) {
 	return p.computeFirstV(ctx)
 }
 
+func layOutFirstV(l *room.Layout, threads int, shape layout) (v, along *sumsByLane, pool *workerPool) {
+	return newSumsByLane(l, shape), newSumsByLane(l, shape), newWorkerPool(l, threads, shape)
+}
+
 func (p *Problem) computeFirstV(ctx context.Context) error {
 	t := p.t
-	v, along := newSumsByLane(t.layout), newSumsByLane(t.layout)
-	pool := newWorkerPool(p.setup.Threads, t.layout)
+	v, along, pool := layOutFirstV(nil, p.setup.Threads, t.layout)
 	err := t.eachRecord(ctx, func(b int, rec [][]byte) error {
 		pool.eachStrip(t.rowsOfBlock(b), func(w *passWorker, lane, from, h int) {
 			t.rowsTo(w.x, rec[0], from, h)

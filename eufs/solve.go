@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -69,15 +69,28 @@ func (p *Problem) Solve(ctx context.Context, opt Options) (r *Result, err error)
 }
 
 func (s *solver) allocateState() {
-	t := s.t
-	s.v, s.oldV = slices.Clone(s.p.v), make([]float64, t.d*t.k)
-	s.k = newSumsByLane(t.layout)
-	s.pool = newWorkerPool(s.opt.Threads, t.layout)
-	s.polarRows = make([]float64, t.block*t.k)
-	if s.opt.Method == HUFS {
-		s.tree = newTreeState(s.opt.Tree, s.v, t.d, t.k)
-	} else if s.p.graph != nil && s.beta > 0 {
-		s.multiplier = s.p.graph.newMultiplier(kernel.NewTeam(s.opt.Threads), t.layout)
+	g := s.p.graph
+	if s.beta == 0 {
+		g = nil
+	}
+	s.layOut(nil, s.t.layout, s.opt, g)
+	copy(s.v, s.p.v)
+	if s.tree != nil {
+		s.tree.setPAndCountGroups(s.v)
+	}
+}
+
+// layOut takes the memory of a run from l, except for the files and the polar factor, which each iteration makes anew.
+// g is nil if there is no graph.
+func (s *solver) layOut(l *room.Layout, shape layout, opt Options, g *graph) {
+	s.v, s.oldV = room.Slice[float64](l, shape.d*shape.k), room.Slice[float64](l, shape.d*shape.k)
+	s.k = newSumsByLane(l, shape)
+	s.pool = newWorkerPool(l, opt.Threads, shape)
+	s.polarRows = room.Slice[float64](l, shape.rowsOfBlock(0)*shape.k)
+	if opt.Method == HUFS {
+		s.tree = newTreeState(l, opt.Tree, shape.d, shape.k)
+	} else if g != nil {
+		s.multiplier = g.newMultiplier(l, opt.Threads, shape)
 	}
 }
 

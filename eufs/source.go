@@ -13,7 +13,7 @@ import (
 func (t *table) eachSourceBlock(ctx context.Context, visit func(b int, records [][]byte) error, passes ...stream.ScratchPass) error {
 	t.passes.Add(1)
 	size := t.d * t.element.byteSize()
-	record := make([]byte, t.block*size) // large allocations are aligned
+	record := t.newRecord(nil, t.element.byteSize())
 	src := rows.Source{Source: t.source, Meter: t.meter}
 	return src.ReadRows(ctx, rows.Pass{
 		Rows: t.n, Height: t.block, Files: append([]stream.ScratchPass{nil}, passes...),

@@ -142,7 +142,7 @@ func columnsTo[T storedNumber](t *table, dst []float64, record []byte, from, h, 
 // eachBlock calls visit with every block of X, scaled and column-major (which makes distances faster), and with the
 // records of the given passes for this block.
 func (t *table) eachBlock(ctx context.Context, visit func(b int, x kernel.Matrix[float64], records [][]byte) error, passes ...stream.ScratchPass) error {
-	x := make([]float64, min(int64(t.block), t.n)*int64(t.d))
+	x := rows.ViewNumbers[float64](t.newRecord(nil, wordBytes))
 	return t.eachRecord(ctx, func(b int, records [][]byte) error {
 		h := t.rowsOfBlock(b)
 		kernel.Each(t.workers, (h+t.stripRows-1)/t.stripRows, func(i int) {

@@ -3,6 +3,7 @@ package eufs
 import (
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -55,22 +56,22 @@ type treeState struct {
 	p, y        [][]float64
 }
 
-func newTreeState(tree *Tree, v []float64, d, k int) *treeState {
-	s := &treeState{k: k, groupCounts: make([]float64, d)}
-	if tree == nil {
-		return s
-	}
-	s.groups = tree.nodeGroups()
+func newTreeState(l *room.Layout, tree *Tree, d, k int) *treeState {
+	s := &treeState{k: k, groups: tree.nodeGroups(), groupCounts: room.Slice[float64](l, d)}
 	for _, g := range s.groups {
-		p := make([]float64, 0, len(g)*k)
-		for _, j := range g {
-			s.groupCounts[j]++
-			p = append(p, v[j*k:][:k]...)
-		}
-		s.p = append(s.p, p)
-		s.y = append(s.y, make([]float64, len(g)*k))
+		s.p = append(s.p, room.Slice[float64](l, len(g)*k))
+		s.y = append(s.y, room.Slice[float64](l, len(g)*k))
 	}
 	return s
+}
+
+func (s *treeState) setPAndCountGroups(v []float64) {
+	for i, g := range s.groups {
+		for a, j := range g {
+			s.groupCounts[j]++
+			copy(s.p[i][a*s.k:][:s.k], v[j*s.k:])
+		}
+	}
 }
 
 // averageGroups computes eq. (4.17) without the threshold. It adds to row j of V the entries for feature j of P + Y₃/μ,

@@ -1,6 +1,9 @@
 package eufs
 
-import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+import (
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+)
 
 // passWorker has a worker's memory for a strip of h rows: four h×d matrices, and lu, h×k, for rows of the products of a
 // laplacianMultiplier.
@@ -18,11 +21,12 @@ type workerPool struct {
 	free    chan *passWorker
 }
 
-func newWorkerPool(workers int, l layout) *workerPool {
-	p := &workerPool{l, min(workers, laneCount), make(chan *passWorker, min(workers, laneCount))}
+func newWorkerPool(l *room.Layout, workers int, shape layout) *workerPool {
+	p := &workerPool{shape, min(workers, laneCount), make(chan *passWorker, min(workers, laneCount))}
 	for range p.workers {
-		p.free <- &passWorker{team: kernel.NewTeam(1), x: make([]float64, l.stripRows*l.d), p: make([]float64, l.stripRows*l.d),
-			old: make([]float64, l.stripRows*l.d), m: make([]float64, l.stripRows*l.d), lu: make([]float64, l.stripRows*l.k)}
+		strip := func(columns int) []float64 { return room.Slice[float64](l, shape.stripRows*columns) }
+		p.free <- &passWorker{kernel.NewTeam(1), strip(shape.d), strip(shape.d), strip(shape.d), strip(shape.d), strip(shape.k)}
+		l.Add(kernel.TeamBytes(shape.d, shape.d))
 	}
 	return p
 }
@@ -46,10 +50,10 @@ type sumsByLane struct {
 	numbers [laneCount][sumCount]float64
 }
 
-func newSumsByLane(l layout) *sumsByLane {
-	s := &sumsByLane{layout: l}
+func newSumsByLane(l *room.Layout, shape layout) *sumsByLane {
+	s := &sumsByLane{layout: shape}
 	for i := range s.matrix {
-		s.matrix[i] = make([]float64, l.d*l.k)
+		s.matrix[i] = room.Slice[float64](l, shape.d*shape.k)
 	}
 	return s
 }
