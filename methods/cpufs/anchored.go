@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -29,12 +30,12 @@ type anchorGraph struct {
 	bx        []float64          // BᵀX, m×d
 	sf, sc    []float64          // S_F and S_C, m×c
 	xq        []float64          // XᵀQ', d×c
-	lc        []float64          // scratch: rows of LC
+	both      []float64          // scratch: W and A⊙B side by side, d×2c
 }
 
-func newAnchorGraph(s *solver, anchors int) *anchorGraph {
-	return &anchorGraph{s: s, bx: make([]float64, anchors*s.d), sf: make([]float64, anchors*s.c), sc: make([]float64, anchors*s.c),
-		xq: make([]float64, s.d*s.c)}
+func newAnchorGraph(l *room.Layout, s *solver, anchors int) *anchorGraph {
+	take := func(n int) []float64 { return room.Slice[float64](l, n) }
+	return &anchorGraph{s: s, bx: take(anchors * s.d), sf: take(anchors * s.c), sc: take(anchors * s.c), xq: take(s.d * s.c), both: take(s.d * 2 * s.c)}
 }
 
 func (g *anchorGraph) openFiles(anchors, neighbors int) (err error) {
@@ -126,11 +127,10 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 	}
 	copy(g.sf, g.sc)
 	a, b := s.nextAB()
-	ab := make([]float64, s.d*c)
-	s.khatriRao(ab, a, b)
+	s.khatriRao(s.ab, a, b)
 	return g.passWithState(ctx, "forming Q", stream.ScratchModify, func(b *rowBlock, cRows []float64, weights kernel.Sparse) error {
 		s.sums.addSums(s.rowSumsOfStart(cRows, g.laplacianRows(cRows, weights)))
-		y := s.multiplyBlock(b, ab, c)
+		y := s.multiplyBlock(b, s.ab, c)
 		for i, f := range cRows {
 			cRows[i] = 2*y[i] + (2*s.opt.Eta-s.opt.Nu)*f
 		}
@@ -153,10 +153,10 @@ func (g *anchorGraph) addAnchorSums(weights kernel.Sparse, values, sums []float6
 
 // laplacianRows returns the rows of LC = C − B·S_C of a block. They are valid until the next call.
 func (g *anchorGraph) laplacianRows(c []float64, b kernel.Sparse) []float64 {
-	g.lc = rows.Resize(g.lc, len(c))
-	copy(g.lc, c)
-	rows.AddProduct(g.s.opt.Threads, -1, b, g.sc, g.lc, g.s.c)
-	return g.lc
+	lc := g.s.lc[:len(c)]
+	copy(lc, c)
+	rows.AddProduct(g.s.opt.Threads, -1, b, g.sc, lc, g.s.c)
+	return lc
 }
 
 func (g *anchorGraph) updateCAndF(ctx context.Context) error {
@@ -168,19 +168,16 @@ func (g *anchorGraph) updateCAndF(ctx context.Context) error {
 	// One product computes XW and X(A⊙B) for the next A and B. Another computes XᵀF, XᵀQ' and, if G is not in memory,
 	// XᵀXW.
 	a, b := s.nextAB()
-	ab := make([]float64, s.d*c)
-	s.khatriRao(ab, a, b)
-	both := make([]float64, s.d*2*c)
-	joinSideBySide(both, c, s.w, ab)
+	s.khatriRao(s.ab, a, b)
+	joinSideBySide(g.both, c, s.w, s.ab)
 	parts := s.productCount()
-	sum := make([]float64, s.d*parts*c)
+	clear(s.sum)
 	clear(g.sf)
 	s.sums = rowSums{}
-	var f, xw []float64
 	err := g.passWithState(ctx, "updating F", stream.ScratchModify, func(b *rowBlock, own []float64, weights kernel.Sparse) error {
 		h := b.x.Rows
-		y := s.multiplyBlock(b, both, 2*c)
-		f, xw = rows.Resize(f, h*c), rows.Resize(xw, h*c)
+		y := s.multiplyBlock(b, g.both, 2*c)
+		z, f, xw := s.z[:h*parts*c], s.f[:h*c], s.xw[:h*c]
 		copyColumnRange(xw, y, 0, c, 2*c)
 		s.sums.addSums(s.computeF(f, xw, own, g.laplacianRows(own, weights)))
 		if s.opt.watch != nil {
@@ -191,15 +188,14 @@ func (g *anchorGraph) updateCAndF(ctx context.Context) error {
 		for i, v := range f {
 			own[i] = 2*own[i] + (2*s.opt.Eta-s.opt.Nu)*v
 		}
-		s.z = rows.Resize(s.z, h*parts*c)
-		joinSideBySide(s.z, c, [][]float64{f, own, xw}[:parts]...)
-		s.addTransposed(b, s.z, sum, parts*c)
+		joinSideBySide(z, c, [][]float64{f, own, xw}[:parts]...)
+		s.addTransposed(b, z, s.sum, parts*c)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return s.splitSums(ctx, sum, g.xq)
+	return s.splitSums(ctx, g.xq)
 }
 
 // computeC computes C from the Q' in the state, and then S_C and XᵀC.
@@ -221,9 +217,8 @@ func (g *anchorGraph) computeC(ctx context.Context) error {
 	}
 	clear(g.sc)
 	root := make([]float64, c*c)
-	var q []float64
 	err = g.eachBlock(ctx, func(number int, own []float64, weights kernel.Sparse) error {
-		q = append(q[:0], own...)
+		q := append(s.y[:0], own...)
 		polar.writeRowsOfC(number, own, q, root)
 		g.addAnchorSums(weights, own, g.sc)
 		return nil

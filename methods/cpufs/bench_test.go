@@ -15,7 +15,7 @@ func BenchmarkIteration(b *testing.B) {
 		b.Run(fmt.Sprintf("features=%d", side*side), func(b *testing.B) {
 			s := f.solver(b, Options{Clusters: 5})
 			for b.Loop() {
-				s.a, s.b = s.nextAB()
+				s.updateAB()
 				must.Do(b, s.graph.updateCAndF(b.Context()))
 				must.Do(b, s.takeGradientSteps(b.Context()))
 			}

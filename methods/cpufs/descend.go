@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
@@ -11,14 +12,16 @@ import (
 // uvDescent has the numbers that moveFactor keeps between its gradient steps of U and V. rates are the last accepted
 // lengths of a step, in units of the gradient.
 type uvDescent struct {
-	rates     [2]float64 // rates of U and V; 0 before the first step
-	gradientW []float64  // derivative of φ by W, d×c
-	dw, gdw   []float64  // a step of W, and the product of G with it
+	rates      [2]float64 // rates of U and V; 0 before the first step
+	gradientW  []float64  // derivative of φ by W, d×c
+	dw, gdw    []float64  // a step of W, and the product of G with it
+	grad, move []float64  // gradient and step of U or V
 }
 
-func newUVDescent(m *model) *uvDescent {
-	n := m.d * m.c
-	return &uvDescent{gradientW: make([]float64, n), dw: make([]float64, n), gdw: make([]float64, n)}
+func newUVDescent(l *room.Layout, m *model) *uvDescent {
+	take := func(n int) []float64 { return room.Slice[float64](l, n*m.c) }
+	side := max(m.n1, m.n2)
+	return &uvDescent{gradientW: take(m.d), dw: take(m.d), gdw: take(m.d), grad: take(side), move: take(side)}
 }
 
 const (
@@ -61,7 +64,7 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 	if o.givenRate > 0 {
 		rate = o.givenRate
 	}
-	move := make([]float64, len(target))
+	move := t.move[:len(target)]
 	if rate == 0 {
 		for i, g := range grad {
 			move[i] = -g
@@ -114,7 +117,7 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 // factorGradient returns ∂φ/∂U (mode 0) or ∂φ/∂V (mode 1), see moveFactor for φ, G and P, and the package comment for
 // U, V and W. Let R = 2α(GW − P) + β·(W with each row divided by its norm). Then entry (k, h) of ∂φ/∂U is the sum of
 // R_(h·n₂+g, k)·V_(k, g) over the columns g of the grid. In ∂φ/∂V, U takes the place of V, and the sum is over the rows
-// h of the grid.
+// h of the grid. The next call overwrites the result.
 func (s *solver) factorGradient(mode int) []float64 {
 	m, o, r := &s.model, &s.opt, s.descent.gradientW
 	c := m.c
@@ -132,7 +135,8 @@ func (s *solver) factorGradient(mode int) []float64 {
 	if mode == 1 {
 		factor = m.u
 	}
-	grad := make([]float64, c*mine)
+	grad := s.descent.grad[:c*mine]
+	clear(grad)
 	for cell := range m.d {
 		at := [2]int{cell / m.n2, cell % m.n2}
 		for k, x := range r[cell*c:][:c] {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
@@ -142,5 +144,42 @@ func TestPlan(t *testing.T) {
 		if _, err := opt.Plan(src, f.grid(t)); err == nil {
 			t.Errorf("%v: less than the least memory is enough", graph)
 		}
+	}
+}
+
+// Iterations take the memory of the layout, and little more. X and the team are there before; few rows keep the polar
+// factors small.
+func TestLayout(t *testing.T) {
+	f := problem(71, 60, 80, 100, 10)
+	for _, kind := range []GraphKind{GraphKNN, GraphAnchors} {
+		opt := f.options(kind)
+		opt.noGram = kind == GraphAnchors
+		s := f.solver(t, opt)
+		g, anchors := s.graph, 0
+		if old, ok := g.(*anchorGraph); ok {
+			anchors = old.weights.M
+		}
+		declared := room.Measure(func(l *room.Layout) {
+			s := &solver{opt: s.opt, g: s.g}
+			s.layOut(l, f.Shape, anchors)
+			s.layOutBlock(l, f.N)
+		})
+		roomtest.CheckLayout(t, kind.String(), declared, func() {
+			s.layOut(nil, f.Shape, anchors)
+			switch g := g.(type) {
+			case *anchorGraph:
+				s.graph.(*anchorGraph).weights, s.graph.(*anchorGraph).stateFile = g.weights, g.stateFile
+			case *neighbourGraph:
+				s.graph = g
+			}
+			s.layOutBlock(nil, f.N)
+			must.Do(t, s.initFactors(t.Context()))
+			for range 2 {
+				s.updateAB()
+				must.Do(t, s.graph.updateCAndF(t.Context()))
+				must.Do(t, s.takeGradientSteps(t.Context()))
+				s.objectiveValue(&s.opt)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package cpufs
 import (
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -15,6 +16,10 @@ type model struct {
 	a, b []float64 // A n₁×c, B n₂×c
 	u, v []float64 // U c×n₁, V c×n₂
 	w    []float64 // W = Uᵀ⊙Vᵀ, d×c
+
+	nextA, nextB []float64    // results of nextAB
+	ab           []float64    // scratch for A⊙B, d×c
+	last         [3][]float64 // W, U and V of the previous iteration
 
 	squares float64   // ‖X‖²
 	xc      []float64 // XᵀC, d×c
@@ -36,13 +41,23 @@ func (s *rowSums) addSums(other rowSums) {
 	s.clf += other.clf
 }
 
-func newModel(shape []int, components int) model {
-	m := model{n1: shape[0], n2: shape[1], c: components}
-	m.d = m.n1 * m.n2
-	for _, x := range []*[]float64{&m.w, &m.xc, &m.p, &m.gw} {
-		*x = make([]float64, m.d*components)
+func newModel(l *room.Layout, shape []int, components int) model {
+	m := model{n1: shape[0], n2: shape[1], d: shape[0] * shape[1], c: components}
+	take := func(rows int, matrices ...*[]float64) {
+		for _, x := range matrices {
+			*x = room.Slice[float64](l, rows*components)
+		}
 	}
+	take(m.d, &m.w, &m.xc, &m.p, &m.gw, &m.ab, &m.last[0])
+	take(m.n1, &m.a, &m.u, &m.nextA, &m.last[1])
+	take(m.n2, &m.b, &m.v, &m.nextB, &m.last[2])
 	return m
+}
+
+func (m *model) keepFactors() {
+	for i, x := range [][]float64{m.w, m.u, m.v} {
+		copy(m.last[i], x)
+	}
 }
 
 // khatriRao writes A⊙B to dst: row h·n₂ + g is row h of A times row g of B, entry by entry.
@@ -70,10 +85,12 @@ func (m *model) composeW(dst, u, v []float64) {
 // nextAB returns the A ≥ 0 that minimizes ‖X − C(A⊙B)ᵀ‖² for the current B, and then the B ≥ 0 that minimizes it for
 // this A. As CᵀC = I, each column is a separate problem: column a_k of A is column k of X₍₁₎(C⊙B) divided by the
 // squared norm of column b_k of B, with negative entries set to 0. X₍₁₎ is the tensor X unfolded by the rows of the
-// grid. If b_k = 0, any a_k is a minimum, and a_k stays unchanged.
+// grid. If b_k = 0, any a_k is a minimum, and a_k stays unchanged. The next call overwrites the results.
 func (m *model) nextAB() (a, b []float64) {
 	c := m.c
-	a, b = make([]float64, len(m.a)), make([]float64, len(m.b))
+	a, b = m.nextA, m.nextB
+	clear(a)
+	clear(b)
 	for cell := range m.d {
 		h, g := cell/m.n2, cell%m.n2
 		for k, x := range m.xc[cell*c:][:c] {
@@ -89,6 +106,11 @@ func (m *model) nextAB() (a, b []float64) {
 	}
 	divideColumns(b, m.b, columnSquareSums(a, c))
 	return a, b
+}
+
+func (m *model) updateAB() {
+	a, b := m.nextAB()
+	m.a, m.b, m.nextA, m.nextB = a, b, m.a, m.b
 }
 
 // divideColumns divides column k of x by norm[k], which is a squared norm, and sets negative entries to 0. If norm[k]
@@ -113,15 +135,14 @@ func columnSquareSums(x []float64, columns int) []float64 {
 
 // objectiveValue returns the value of eq. (2), and the sum of the absolute values of its terms as size.
 func (m *model) objectiveValue(o *Options) (value, size float64) {
-	ab := make([]float64, m.d*m.c)
-	m.khatriRao(ab, m.a, m.b)
+	m.khatriRao(m.ab, m.a, m.b)
 	norms := kernel.Dot(columnSquareSums(m.a, m.c), columnSquareSums(m.b, m.c))
 	lengths := 0.0
 	for _, s := range linalg.RowNorms(m.w, m.c) {
 		lengths += s
 	}
 	for _, t := range []struct{ weight, x float64 }{
-		{1, m.squares}, {-2, kernel.Dot(ab, m.xc)}, {1, norms},
+		{1, m.squares}, {-2, kernel.Dot(m.ab, m.xc)}, {1, norms},
 		{o.Nu, m.sums.clf},
 		{o.Alpha, kernel.Dot(m.w, m.gw)}, {-2 * o.Alpha, kernel.Dot(m.w, m.p)}, {o.Alpha, m.sums.ff},
 		{o.Beta, lengths},

@@ -44,9 +44,9 @@ func (g *neighbourGraph) startIteration(_ context.Context, scale []float64) erro
 	scaleColumns(g.c, scale)
 	copy(g.f, g.c)
 	for number, h := range s.rows.source.Height {
-		s.y = rows.Resize(s.y, h*s.c)
-		g.laplacian.LaplacianTo(s.opt.Threads, s.y, g.c, s.rows.source.First[number], h, s.c)
-		s.sums.addSums(s.rowSumsOfStart(g.rowsOfBlock(g.c, number), s.y))
+		lc := s.lc[:h*s.c]
+		g.laplacian.LaplacianTo(s.opt.Threads, lc, g.c, s.rows.source.First[number], h, s.c)
+		s.sums.addSums(s.rowSumsOfStart(g.rowsOfBlock(g.c, number), lc))
 	}
 	return nil
 }
@@ -59,18 +59,16 @@ func (g *neighbourGraph) updateCAndF(ctx context.Context) error {
 	c := s.c
 	// One product computes XᵀF, XᵀC and, if G is not in memory, XᵀXW.
 	parts := s.productCount()
-	sum := make([]float64, s.d*parts*c)
+	clear(s.sum)
 	s.sums = rowSums{}
-	var lc []float64
 	err := s.rows.eachBlock(ctx, "updating F", func(b *rowBlock) error {
 		h := b.x.Rows
 		y, f, cRows := s.multiplyBlock(b, s.w, c), g.rowsOfBlock(g.f, b.number), g.rowsOfBlock(g.c, b.number)
-		lc = rows.Resize(lc, h*c)
+		z, lc := s.z[:h*parts*c], s.lc[:h*c]
 		g.laplacian.LaplacianTo(s.opt.Threads, lc, g.c, b.first, h, c)
 		s.sums.addSums(s.computeF(f, y, cRows, lc))
-		s.z = rows.Resize(s.z, h*parts*c)
-		joinSideBySide(s.z, c, [][]float64{f, cRows, y}[:parts]...)
-		s.addTransposed(b, s.z, sum, parts*c)
+		joinSideBySide(z, c, [][]float64{f, cRows, y}[:parts]...)
+		s.addTransposed(b, z, s.sum, parts*c)
 		if s.opt.watch != nil {
 			s.opt.watch(b.first, cRows, f)
 		}
@@ -79,21 +77,19 @@ func (g *neighbourGraph) updateCAndF(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.splitSums(ctx, sum, s.xc)
+	return s.splitSums(ctx, s.xc)
 }
 
 // computeC overwrites C by Q (see the package comment), and then computes the new C from Q.
 func (g *neighbourGraph) computeC(ctx context.Context) error {
 	s := g.s
 	c := s.c
-	ab := make([]float64, s.d*c)
-	s.khatriRao(ab, s.a, s.b)
+	s.khatriRao(s.ab, s.a, s.b)
 	polar := newProcrustes(s)
-	var lf []float64
 	err := s.rows.eachBlock(ctx, "forming Q", func(b *rowBlock) error {
 		h := b.x.Rows
-		y, f, q := s.multiplyBlock(b, ab, c), g.rowsOfBlock(g.f, b.number), g.rowsOfBlock(g.c, b.number)
-		lf = rows.Resize(lf, h*c)
+		y, f, q := s.multiplyBlock(b, s.ab, c), g.rowsOfBlock(g.f, b.number), g.rowsOfBlock(g.c, b.number)
+		lf := s.lc[:h*c]
 		g.laplacian.LaplacianTo(s.opt.Threads, lf, g.f, b.first, h, c)
 		for i := range q {
 			q[i] = 2*y[i] - s.opt.Nu*lf[i] + 2*s.opt.Eta*f[i]
@@ -109,8 +105,7 @@ func (g *neighbourGraph) computeC(ctx context.Context) error {
 	root := make([]float64, c*c) // writeRowsOfC fills it, but it is not used, because XᵀC is summed up from C
 	for number := range s.rows.source.Height {
 		own := g.rowsOfBlock(g.c, number)
-		s.y = append(s.y[:0], own...)
-		polar.writeRowsOfC(number, own, s.y, root)
+		polar.writeRowsOfC(number, own, append(s.y[:0], own...), root)
 	}
 	return nil
 }

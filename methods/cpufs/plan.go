@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
@@ -68,7 +69,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 		}
 	}
 	p.neighbors = count
-	p.Bytes = o.baseBytes(src, d, p.Anchors)
+	p.Bytes = o.baseBytes(src, grid.Shape, p.Anchors)
 	// All records of scratch have as many rows as the largest block.
 	most, blocks := measureBlocks(src, d)
 	state := int64(rowsPerRecord(most)) * int64(blocks) * int64(stateBytesPerRow(o.Clusters, count))
@@ -123,24 +124,27 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 
 // baseBytes returns the memory that every run needs: for a block and its products, d×c matrices, the start's sample and
 // BᵀX.
-func (o Options) baseBytes(src stream.Source, d, anchors int) int64 {
-	c := int64(o.Clusters)
-	most, blocks := measureBlocks(src, d)
-	h := int64(most)
-	wide := int64(d)
-	bytes := 8*h*(wide+12*c) + 8*columnPadding*wide + linalg.PolarBytes(o.Clusters, piecesPerBlock*blocks, most)
-	bytes += int64(o.Threads) * 8 * 4 * h * c             // procrustes
-	bytes += 8 * (18*wide*c + 2*c*c)                      // model, uvDescent, rowSums
-	bytes += kernel.TeamBytes(max(d, most), max(d, most)) // products
-	// These bytes are for the sample of the start, as drawn (the sampler is then freed) and scaled, and for its clusters.
-	sample := sampleRowCount(d, o.Clusters, anchors)
-	bytes += anchor.SamplerBytes(sample, d) + 8*int64(sample)*(wide+4)
-	bytes += int64(o.Threads+1) * kernel.NearestBytes(1, o.Clusters, d+1)
-	if m := int64(anchors); m > 0 {
-		bytes += 8*(m*wide+2*m*c+2*m) + kernel.NearestBytes(o.Threads, anchors, d) // BᵀX, S and the anchors
-		bytes += h*int64(o.Neighbors+1)*(12+12) + kernel.SparseBytes(o.Threads, most, anchors, o.Neighbors)
-	}
-	return bytes + 1<<20
+func (o Options) baseBytes(src stream.Source, shape []int, anchors int) int64 {
+	s := &solver{opt: o}
+	return room.Measure(func(l *room.Layout) {
+		s.layOut(l, shape, anchors)
+		most, blocks := measureBlocks(src, s.d)
+		s.layOutBlock(l, most)
+		h, d, c := int64(most), int64(s.d), int64(s.c)
+		l.Add(8*(h+columnPadding)*d + 12*h + linalg.PolarBytes(s.c, piecesPerBlock*blocks, most))
+		l.Add(int64(o.Threads) * 8 * 4 * h * c)                 // procrustes
+		l.Add(8 * (2*c*c + 8*d))                                // roots, norms and results
+		l.Add(kernel.TeamBytes(max(s.d, most), max(s.d, most))) // products
+		// These bytes are for the sample of the start, as drawn (the sampler is then freed) and scaled, and for its clusters.
+		sample := sampleRowCount(s.d, s.c, anchors)
+		l.Add(anchor.SamplerBytes(sample, s.d) + 8*int64(sample)*(d+4))
+		l.Add(int64(o.Threads+1) * kernel.NearestBytes(1, s.c, s.d+1))
+		if anchors > 0 {
+			l.Add(8*2*int64(anchors) + kernel.NearestBytes(o.Threads, anchors, s.d))
+			l.Add(h*int64(o.Neighbors+1)*(12+12) + kernel.SparseBytes(o.Threads, most, anchors, o.Neighbors))
+		}
+		l.Add(1 << 20)
+	})
 }
 
 func measureBlocks(src stream.Source, d int) (rowsOfTallest, blockCount int) {

@@ -3,7 +3,6 @@ package cpufs
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/cluster"
@@ -42,13 +41,13 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 			return nil, plan, err
 		}
 	}
-	s := &solver{opt: opt, team: kernel.NewTeam(opt.Threads), model: newModel(grid.Shape, opt.Clusters)}
+	s := &solver{opt: opt, team: kernel.NewTeam(opt.Threads)}
 	s.rows = &gridReader{source: rows.Source{Source: src, Meter: opt.Meter, OnPass: opt.Pass}, columns: src.Columns(),
 		grid: grid, scaling: opt.Scaling, workers: opt.Threads, keepRows: plan.RowsInMemory}
-	s.descent = newUVDescent(&s.model)
 	if plan.Gram {
-		s.g = make([]float64, s.d*s.d)
+		s.g = make([]float64, len(grid.Cell)*len(grid.Cell))
 	}
+	s.layOut(nil, grid.Shape, plan.Anchors)
 	scratch := opt.Scratch
 	if plan.StateInMemory {
 		scratch = stream.InMemory{}
@@ -59,9 +58,6 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 
 func (s *solver) prepareAndIterate(ctx context.Context, plan Plan) (r *Result, err error) {
 	defer func() {
-		if s.graph == nil {
-			return
-		}
 		if e := s.graph.closeFiles(); err == nil && e != nil {
 			r, err = nil, e
 		}
@@ -75,10 +71,6 @@ func (s *solver) prepareAndIterate(ctx context.Context, plan Plan) (r *Result, e
 // loadOrPrepare prepares the first iteration, or loads the saved iteration. After loading, a pass restores G = XᵀX, the
 // heights of the blocks and the rows in memory.
 func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
-	s.graph = &neighbourGraph{s: s, laplacian: new(rows.Graph)}
-	if plan.Graph == GraphAnchors {
-		s.graph = newAnchorGraph(s, plan.Anchors)
-	}
 	progress, err := s.stage.Load(ctx, s.valuesToSave()...)
 	if err != nil {
 		return err
@@ -111,12 +103,12 @@ func (s *solver) valuesToSave() []any {
 
 func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 	r := &Result{Graph: plan.Graph.String(), Plan: plan}
-	last := [][]float64{slices.Clone(s.w), slices.Clone(s.u), slices.Clone(s.v)}
+	s.keepFactors()
 	for t := len(s.objectives); t <= s.opt.maxIterations(); t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s.a, s.b = s.nextAB()
+		s.updateAB()
 		if err := s.graph.updateCAndF(ctx); err != nil {
 			return nil, err
 		}
@@ -131,12 +123,10 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 		}
 		if allowed := s.roundingShare() * size; !(value <= before+allowed) {
 			r.Rose = &method.Rise{Iteration: t, From: before, To: value, Allowed: allowed}
-			s.w, s.u, s.v = last[0], last[1], last[2]
+			s.w, s.u, s.v = s.last[0], s.last[1], s.last[2]
 			break
 		}
-		copy(last[0], s.w)
-		copy(last[1], s.u)
-		copy(last[2], s.v)
+		s.keepFactors()
 		if s.opt.Iterations == 0 && before-value <= s.opt.Tol*before {
 			r.Converged = true
 			break

@@ -3,6 +3,7 @@ package cpufs
 import (
 	"context"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -25,7 +26,32 @@ type solver struct {
 	directPasses    int       // number of iterations that needed a pass to find XᵀC
 	looseIterations int       // number of iterations in which C was not determined
 
-	y, z []float64 // scratch for a block: the product of X and a matrix, and a matrix by which Xᵀ is multiplied
+	sum []float64 // scratch for the products of a pass, see productCount
+	// These are scratch for a block: the product of X and a matrix, a matrix by which Xᵀ is multiplied, rows of the product
+	// of L and a matrix, and, for anchors, rows of F and XW.
+	y, z, lc, f, xw []float64
+}
+
+// layOut takes the memory of a run from l, except for the scratch for a block. anchors is 0 for a graph of neighbours.
+func (s *solver) layOut(l *room.Layout, shape []int, anchors int) {
+	s.model = newModel(l, shape, s.opt.Clusters)
+	s.descent = newUVDescent(l, &s.model)
+	s.low, s.high = room.Slice[float64](l, s.d), room.Slice[float64](l, s.d)
+	s.sum = room.Slice[float64](l, s.d*s.productCount()*s.c)
+	s.graph = &neighbourGraph{s: s, laplacian: new(rows.Graph)}
+	if anchors > 0 {
+		s.graph = newAnchorGraph(l, s, anchors)
+	}
+}
+
+func (s *solver) layOutBlock(l *room.Layout, rowsOfTallest int) {
+	n := rowsOfTallest * s.c
+	s.z, s.lc = room.Slice[float64](l, n*s.productCount()), room.Slice[float64](l, n)
+	if _, ok := s.graph.(*anchorGraph); ok {
+		s.y, s.f, s.xw = room.Slice[float64](l, n*2), room.Slice[float64](l, n), room.Slice[float64](l, n)
+	} else {
+		s.y = room.Slice[float64](l, n)
+	}
 }
 
 // rowGraph is a Laplacian L, together with its part of the iteration over rows.
@@ -47,11 +73,10 @@ type rowGraph interface {
 
 // multiplyBlock writes X·M for the rows of a block of X to s.y, h×w, for a d×w matrix M, row-major.
 func (s *solver) multiplyBlock(b *rowBlock, m []float64, w int) []float64 {
-	h := b.x.Rows
-	s.y = rows.Resize(s.y, h*w)
-	clear(s.y)
-	kernel.Gemm(s.team, 1, b.x, kernel.RowMajor(m, s.d, w, w), kernel.RowMajor(s.y, h, w, w))
-	return s.y
+	y := s.y[:b.x.Rows*w]
+	clear(y)
+	kernel.Gemm(s.team, 1, b.x, kernel.RowMajor(m, s.d, w, w), kernel.RowMajor(y, b.x.Rows, w, w))
+	return y
 }
 
 // addTransposed adds XᵀY of a block to sum, d×w, for an h×w matrix Y, row-major.
@@ -139,16 +164,16 @@ func (s *solver) productCount() int {
 	return 2
 }
 
-// splitSums divides sum, which has the products of a pass (see productCount) side by side. It stores the products XᵀF
+// splitSums divides s.sum, which has the products of a pass (see productCount) side by side. It stores the products XᵀF
 // and XᵀXW in P and GW, and writes the third one to the argument other. If G is in memory, GW is computed as G·W.
-func (s *solver) splitSums(ctx context.Context, sum, other []float64) error {
+func (s *solver) splitSums(ctx context.Context, other []float64) error {
 	c, wide := s.c, s.productCount()*s.c
-	copyColumnRange(s.p, sum, 0, c, wide)
-	copyColumnRange(other, sum, c, c, wide)
+	copyColumnRange(s.p, s.sum, 0, c, wide)
+	copyColumnRange(other, s.sum, c, c, wide)
 	if s.g != nil {
 		return s.multiplyByG(ctx, s.gw, s.w)
 	}
-	copyColumnRange(s.gw, sum, 2*c, c, wide)
+	copyColumnRange(s.gw, s.sum, 2*c, c, wide)
 	return nil
 }
 

@@ -30,10 +30,9 @@ func sampleRowCount(d, clusters, anchors int) int {
 }
 
 // scanRows makes the first pass. It computes G = XᵀX if planned, ‖X‖², the range of each cell, and a sample of the
-// rows.
+// rows. It allocates the scratch for a block, whose height is then known.
 func (s *solver) scanRows(ctx context.Context, sample *anchor.Sampler) error {
 	d := s.d
-	s.low, s.high = make([]float64, d), make([]float64, d)
 	squares := make([]float64, d)
 	err := s.rows.eachBlock(ctx, "scanning", func(b *rowBlock) error {
 		if sample != nil {
@@ -70,6 +69,7 @@ func (s *solver) scanRows(ctx context.Context, sample *anchor.Sampler) error {
 	case !(s.squares <= math.MaxFloat64/maxWeight):
 		return stream.Dataf("", "the sum of squares overflows; choose {scale} minmax")
 	}
+	s.layOutBlock(nil, slices.Max(s.rows.source.Height))
 	if s.g != nil {
 		kernel.MirrorUpper(s.opt.Threads, kernel.RowMajor(s.g, d, d, d))
 	}
@@ -103,10 +103,10 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 		near = kernel.NewNearest(s.team, centers, 1)
 	}
 	var label []int32
-	var distance, own []float64
+	var distance []float64
 	err = s.rows.eachBlock(ctx, "assigning rows to clusters", func(b *rowBlock) error {
 		h := b.x.Rows
-		own = rows.Resize(own, h*c)
+		own := s.z[:h*c]
 		if given != nil {
 			copy(own, given.c[b.first*c:])
 		} else {
@@ -141,19 +141,19 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 func (s *solver) initFactors(ctx context.Context) error {
 	m := &s.model
 	if b := s.opt.givenStart; b != nil {
-		m.a, m.b, m.u, m.v = append(m.a, b.a...), append(m.b, b.b...), append(m.u, b.u...), append(m.v, b.v...)
+		copy(m.a, b.a)
+		copy(m.b, b.b)
+		copy(m.u, b.u)
+		copy(m.v, b.v)
 		m.composeW(m.w, m.u, m.v)
 		return s.multiplyByG(ctx, m.gw, m.w)
 	}
 	random := rand.New(rand.NewPCG(s.opt.Seed, startStream))
-	uniform := func(n int) []float64 {
-		x := make([]float64, n)
+	for _, x := range [][]float64{m.a, m.b, m.u, m.v} {
 		for i := range x {
 			x[i] = random.Float64()
 		}
-		return x
 	}
-	m.a, m.b, m.u, m.v = uniform(m.n1*m.c), uniform(m.n2*m.c), uniform(m.c*m.n1), uniform(m.c*m.n2)
 	m.composeW(m.w, m.u, m.v)
 	if err := s.multiplyByG(ctx, m.gw, m.w); err != nil {
 		return err
