@@ -3,6 +3,7 @@ package linalg
 import (
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -65,7 +66,7 @@ func ClipNegative(team *kernel.Team, a kernel.Matrix[float64]) (ClipReport, erro
 		return c, nil
 	}
 	c.Least = found.Values[0]
-	v := kernel.RowMajor(make([]float64, n*c.Count), n, c.Count, c.Count) // a column √−λ·v for each negative eigenpair (λ, v)
+	v := kernel.NewMatrix[float64](nil, n, c.Count) // a column √−λ·v for each negative eigenpair (λ, v)
 	for j := range c.Count {
 		root := math.Sqrt(-found.Values[j])
 		for i := range n {
@@ -79,7 +80,7 @@ func ClipNegative(team *kernel.Team, a kernel.Matrix[float64]) (ClipReport, erro
 
 func hasCholeskyFactor(team *kernel.Team, a kernel.Matrix[float64], shift float64) bool {
 	n := a.Rows
-	shifted := kernel.RowMajor(make([]float64, n*n), n, n, n)
+	shifted := kernel.NewMatrix[float64](nil, n, n)
 	kernel.Copy(shifted, a)
 	for i := range n {
 		shifted.Data[i*n+i] += shift
@@ -88,8 +89,17 @@ func hasCholeskyFactor(team *kernel.Team, a kernel.Matrix[float64], shift float6
 	return at < 0
 }
 
-// ClipBytes bounds the memory of [ClipNegative] for a matrix of order n, without the matrix itself. The bound includes
-// the solver [Smallest], and two copies of the eigenvectors found so far, the start of the next search.
+// ClipBytes bounds the memory of [ClipNegative] for a matrix of order n, without the matrix itself. For each number of
+// pairs, the bound includes a solver [Smallest] and the start of the search, which has no more vectors than that.
 func ClipBytes(n int) int64 {
-	return SmallestBytes(n, n, EigenOptions{}) + 2*8*int64(n)*int64(n) + kernel.TeamBytes(n, n)
+	return room.Measure(func(l *room.Layout) {
+		l.Add(kernel.TeamBytes(n, n))
+		l.Phase(func() { kernel.NewMatrix[float64](l, 2*n, n) }) // all eigenvectors and their multiples
+		for pairs := min(clipFirstPairs, n); ; pairs = min(4*pairs, n) {
+			l.Phase(func() { l.Add(8*int64(n)*int64(pairs) + SmallestBytes(n, pairs, EigenOptions{})) })
+			if pairs == n {
+				return
+			}
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -36,6 +37,13 @@ const (
 	filterRows, filterColumns = 256, 32
 )
 
+// layOutFilter takes the memory of a filter from l, except for the memory of its product.
+func (s *Smallest) layOutFilter(l *room.Layout) {
+	for i := range s.filterBlocks {
+		s.filterBlocks[i] = kernel.NewMatrix[float64](l, s.n, (s.p+filterColumns-1)/filterColumns*filterColumns)
+	}
+}
+
 // filterSpace replaces the search space by the span of the filtered Ritz vectors. It returns false if the largest Ritz
 // value is too near the upper bound [Filter.Top] of the eigenvalues.
 func (s *Smallest) filterSpace() bool {
@@ -50,13 +58,11 @@ func (s *Smallest) filterSpace() bool {
 	if x := (center - least) / half; x > 1 {
 		degree = int(min(max(math.Acosh(growth)/math.Acosh(x), 1), maxDegree))
 	}
-	wide := (p + filterColumns - 1) / filterColumns * filterColumns
 	if s.filterBlocks[0].Data == nil {
-		for i := range s.filterBlocks {
-			s.filterBlocks[i] = kernel.RowMajor(make([]float64, n*wide), n, wide, wide)
-		}
+		s.layOutFilter(nil)
 	}
 	before, now, next := s.filterBlocks[0], s.filterBlocks[1], s.filterBlocks[2]
+	wide := now.Cols
 	clear(before.Data)
 	kernel.Copy(now.Sub(0, 0, n, p), kernel.RowMajor(s.x, p, n, n).Trans())
 	// T₁(t)x = t·x, T_{k+1}(t)x = 2t·T_k(t)x − T_{k−1}(t)x, with t = (A − center·I)/half.

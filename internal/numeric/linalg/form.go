@@ -1,6 +1,9 @@
 package linalg
 
-import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+import (
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+)
 
 // matrixForm is a way to store a symmetric matrix A, with the operations that [Smallest] needs. Vectors are rows.
 type matrixForm interface {
@@ -29,8 +32,14 @@ type shiftedFactor interface {
 type fullMatrix struct {
 	n    int
 	team *kernel.Team
-	a    []float64 // A, scaled by a power of 2; both triangles, n×n
-	u    []float64 // the factor U of B = UᵀU; also the scratch of the dense solver
+	a    []float64    // A, scaled by a power of 2; both triangles, n×n
+	u    []float64    // the factor U of B = UᵀU; also the scratch of the dense solver
+	rows [2][]float64 // scratch: two numbers for each row
+}
+
+// layOutFull takes the memory of a full matrix of order n from l.
+func layOutFull(l *room.Layout, team *kernel.Team, n int) fullMatrix {
+	return fullMatrix{n, team, room.Slice[float64](l, n*n), room.Slice[float64](l, n*n), [2][]float64{room.Slice[float64](l, n), room.Slice[float64](l, n)}}
 }
 
 func (f *fullMatrix) matrixView() kernel.Matrix[float64] { return kernel.RowMajor(f.a, f.n, f.n, f.n) }

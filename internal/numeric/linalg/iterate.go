@@ -94,7 +94,7 @@ func (s *Smallest) preconditionRows(b []float64, rows int) {
 }
 
 func (s *Smallest) eigenFromRitz(step int, residual float64) Eigen {
-	e := s.newEigen(s.p)
+	e := s.layOutEigen(nil, s.p)
 	e.Steps, e.Factors, e.Residual = step, s.shift.factorTries, residual/s.norm
 	copy(e.Values, s.theta)
 	for i := range s.p {
@@ -111,7 +111,7 @@ func (s *Smallest) polishRitzVectors() (residual float64, ok bool) {
 	n := s.n
 	x := kernel.RowMajor(s.x, s.p, n, n)
 	s.form.completeVectors(x)
-	g := kernel.RowMajor(make([]float64, s.p*s.p), s.p, s.p, s.p)
+	g := clearedView(s.grams[0], s.p, s.p)
 	kernel.Syrk(s.team, 1, x, g)
 	if at, _ := factorUpper(s.team, g); at >= 0 {
 		return 0, false

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -33,45 +34,45 @@ const (
 // It costs the product of about 2k to 4k vectors with A, 8·n·(3k)² flops for their orthogonality, and
 // 4/3·(3k)³ flops for Ritz values. The bits do not depend on the team.
 func TailBounds(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[float64], product func(dst, y kernel.Matrix[float64])) []float64 {
-	room := MostTailVectors(n, k)
-	s := &searchSpace{n: n, team: team}
-	s.q, s.w = make([]float64, room*n), make([]float64, leadingBlock*n)
-	h := make([]float64, room*room) // QAQᵀ, the rows of Q being the basis of the search space
+	s := layOutTails(nil, n, k)
+	s.team = team
+	most := MostTailVectors(n, k)
 	s.rand = rand.New(rand.NewPCG(uint64(n), uint64(k)))
 	rows := min(start.Rows, leadingBlock)
 	kernel.Copy(kernel.RowMajor(s.w, rows, n, n), start.Sub(0, 0, rows, n))
 	rows = s.orthonormalizeTwice(rows)
 	var last []float64
-	next := min(room, 2*k+leadingBlock) // dimension of the space at which the Ritz values are computed next
+	next := min(most, 2*k+leadingBlock) // dimension of the space at which the Ritz values are computed next
 	for {
-		if rows = min(rows, room-s.m); rows == 0 && s.m < room {
+		if rows = min(rows, most-s.m); rows == 0 && s.m < most {
 			// The space is invariant: products with A do not lead out of it. Continue with random vectors.
 			for i := range s.w {
 				s.w[i] = s.rand.NormFloat64()
 			}
-			if rows = min(s.orthonormalizeTwice(leadingBlock), room-s.m); rows == 0 {
+			if rows = min(s.orthonormalizeTwice(leadingBlock), most-s.m); rows == 0 {
 				return nil
 			}
 		}
 		from := s.m
 		copy(s.q[from*n:], s.w[:rows*n])
 		s.m += rows
-		y := kernel.RowMajor(s.q, room, n, n).Sub(from, 0, rows, n)
+		y := kernel.RowMajor(s.q, most, n, n).Sub(from, 0, rows, n)
 		w := kernel.RowMajor(s.w, rows, n, n)
 		clear(w.Data[:rows*n])
 		product(w, y)
-		part := kernel.RowMajor(h, room, room, room).Sub(from, 0, rows, s.m)
+		part := kernel.RowMajor(s.h, most, most, most).Sub(from, 0, rows, s.m)
 		kernel.Gemm(team, 1, w, kernel.RowMajor(s.q, s.m, n, n).Trans(), part)
 		if s.m >= next {
-			values := ritzValues(h, room, s.m)
+			values := s.ritzValues(most)
 			tails, ok := stableTails(values, last, k, trace)
 			if ok || s.m == n {
 				return tails
 			}
-			if s.m >= room {
+			if s.m >= most {
 				return nil
 			}
-			last, next = values, min(room, s.m+max(s.m/4, leadingBlock))
+			copy(s.x, values)
+			last, next = s.x[:s.m], min(most, s.m+max(s.m/4, leadingBlock))
 		}
 		rows = s.orthonormalizeTwice(rows)
 	}
@@ -80,10 +81,23 @@ func TailBounds(team *kernel.Team, n, k int, trace float64, start kernel.Matrix[
 // MostTailVectors returns the largest number of vectors that [TailBounds] stores.
 func MostTailVectors(n, k int) int { return min(n, 4*k+4*leadingBlock) }
 
+// layOutTails takes the memory of [TailBounds] from l: a search space with the matrix h = QAQᵀ, the rows of Q being the
+// basis, a copy y of h, the Ritz values theta, earlier ones in x, and LAPACK's scratch in r.
+func layOutTails(l *room.Layout, n, k int) *searchSpace {
+	most := MostTailVectors(n, k)
+	s := &searchSpace{n: n, q: room.Slice[float64](l, most*n)}
+	s.h, s.y = room.Slice[float64](l, most*most), room.Slice[float64](l, most*most)
+	s.theta, s.x = room.Slice[float64](l, most), room.Slice[float64](l, most)
+	var size [1]float64
+	lapack64.Syev(lapack.EVNone, blas64.Symmetric{Uplo: blas.Upper, N: most, Stride: max(most, 1)}, nil, size[:], -1)
+	s.r = room.Slice[float64](l, int(size[0]))
+	s.layOutBlock(l, leadingBlock, leadingBlock, most)
+	return s
+}
+
 // TailsBytes returns the memory of [TailBounds] without the matrix.
 func TailsBytes(n, k int) int64 {
-	room, size := int64(MostTailVectors(n, k)), int64(n)
-	return 8*(room*size+4*leadingBlock*size+3*room*room) + kernel.TeamBytes(n, n)
+	return room.Measure(func(l *room.Layout) { layOutTails(l, n, k) }) + kernel.TeamBytes(n, n)
 }
 
 func (s *searchSpace) orthonormalizeTwice(rows int) int {
@@ -93,19 +107,17 @@ func (s *searchSpace) orthonormalizeTwice(rows int) int {
 	return s.orthonormalizeRows(rows, 0.25)
 }
 
-// ritzValues returns the eigenvalues, in descending order, of a symmetric m×m matrix whose lower triangle is in h.
-func ritzValues(h []float64, ld, m int) []float64 {
-	a := make([]float64, m*m)
+// ritzValues returns the Ritz values in descending order. The lower triangle of QAQᵀ is in s.h, with ld numbers for each
+// row. The next call overwrites the result, which is nil if the solver does not converge.
+func (s *searchSpace) ritzValues(ld int) []float64 {
+	m, a, h := s.m, s.y, s.h
 	for i := range m {
 		for j := range i + 1 {
 			a[i*m+j], a[j*m+i] = h[i*ld+j], h[i*ld+j]
 		}
 	}
-	values, size := make([]float64, m), [1]float64{}
-	sym := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: a}
-	lapack64.Syev(lapack.EVNone, sym, values, size[:], -1)
-	work := make([]float64, int(size[0]))
-	if !lapack64.Syev(lapack.EVNone, sym, values, work, len(work)) {
+	values := s.theta[:m]
+	if !lapack64.Syev(lapack.EVNone, blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: a}, values, s.r, len(s.r)) {
 		return nil
 	}
 	slices.Reverse(values)

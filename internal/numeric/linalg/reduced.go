@@ -304,7 +304,7 @@ func (r *reducedPencil) proveComplete(s *Smallest, b pencilRitz) bool {
 }
 
 func (r *reducedPencil) eigenFromPairs(s *Smallest, b pencilRitz) Eigen {
-	e := s.newEigen(r.p)
+	e := s.layOutEigen(nil, r.p)
 	e.Factors, e.Residual = s.shift.factorTries, slices.Max(b.bounds[:r.l])/s.norm
 	copy(e.Values, b.theta)
 	root := math.Sqrt(r.pencil.rho)

@@ -67,10 +67,9 @@ func (s *Smallest) deflateAndCount() bool {
 		return false
 	}
 	p := s.p
-	g := make([]float64, p*p)
-	s.shift.factor.inverseGram(kernel.RowMajor(g, p, p, p), kernel.RowMajor(s.w, p, s.n, s.n))
-	values := make([]float64, p)
-	if !symmetricEigen(s.team.Threads(), g, p, values) {
+	g, values := clearedView(s.grams[0], p, p), s.spare[:p]
+	s.shift.factor.inverseGram(g, kernel.RowMajor(s.w, p, s.n, s.n))
+	if !s.ql.decomposeMatrix(g.Data[:p*p], p, values) {
 		return true
 	}
 	// Let G be t·Vᵀ·B⁻¹·V, see factorDeflated for t, V and B. An eigenvalue of A below μ − η·t corresponds to an

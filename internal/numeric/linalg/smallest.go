@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -108,19 +109,34 @@ func NewSmallest(team *kernel.Team, n, l int, opt EigenOptions) *Smallest {
 	return &Smallest{searchSpace: searchSpace{n: n, l: l, p: min(n, l+opt.Guard), team: team}, opt: opt}
 }
 
-// SmallestBytes bounds the memory of a [Smallest] during Solve, without the scratch memory of its team. It includes two
-// n×n matrices, the basis of the search space, that basis times A, and several blocks of vectors, also for a filter.
+// SmallestBytes bounds the memory of a [Smallest] during Solve, with the result, but without the scratch memory of its
+// team and of the product of a filter. The iteration keeps its memory if it fails and the dense solver follows.
 func SmallestBytes(n, l int, opt EigenOptions) int64 {
-	return SmallestFormBytes(n, l, opt) + 16*int64(n)*int64(n) + 24*filterColumns*int64(n) + SymmetricEigenBytes(n)
+	s := NewSmallest(nil, n, max(0, min(l, n)), opt)
+	return room.Measure(func(l *room.Layout) {
+		layOutFull(l, nil, n)
+		if !s.needsDenseSolver() {
+			s.searchSpace.layOut(l, maxPanels)
+			if opt.Filter != nil {
+				s.layOutFilter(l)
+			}
+		}
+		s.layOutDense(l, maxPanels)
+	})
 }
 
-// SmallestFormBytes bounds the memory of a [Smallest] during Solve for a matrix not stored in full, without that
-// matrix.
+// SmallestFormBytes bounds the memory of the iteration of a [Smallest] for a matrix not stored in full, with the
+// result, but without that matrix. The dense solver, if the number of wanted pairs requires it, needs less.
 func SmallestFormBytes(n, l int, opt EigenOptions) int64 {
-	p := int64(min(n, l+opt.withDefaults(l).Guard))
-	size, m := int64(n), int64(basisRows(n, int(p)))
-	return 8 * ((2*m+11*p)*size + 4*m*m + 64*(size+m))
+	s := NewSmallest(nil, n, max(0, min(l, n)), opt)
+	return room.Measure(func(l *room.Layout) {
+		s.searchSpace.layOut(l, maxPanels)
+		s.layOutEigen(l, s.p)
+	})
 }
+
+// needsDenseSolver reports whether an iteration for a full matrix would not be faster.
+func (s *Smallest) needsDenseSolver() bool { return s.n < smallOrder || s.p*4 > s.n }
 
 // Solve returns the l smallest eigenpairs of the n×n matrix A, of which it reads the upper triangle. The iteration
 // starts from the columns of warm, an n×w matrix for any w, usually the Basis of a similar matrix. The order of these
@@ -144,7 +160,7 @@ func (s *Smallest) solveLoadedMatrix(warm kernel.Matrix[float64]) (e Eigen, err 
 	switch {
 	case s.norm == 0:
 		e = s.eigenOfZeroMatrix()
-	case s.n < smallOrder || s.p*4 > s.n:
+	case s.needsDenseSolver():
 		e, err = s.solveDense()
 	default:
 		if err := checkFinite("start", warm); err != nil {
@@ -239,12 +255,12 @@ const smallOrder = 100
 func (s *Smallest) loadScaled(a kernel.Matrix[float64]) (exp int, err error) {
 	n := s.n
 	if s.full.a == nil {
-		s.full = fullMatrix{n, s.team, make([]float64, n*n), make([]float64, n*n)}
+		s.full = layOutFull(nil, s.team, n)
 	}
 	s.form = &s.full
 	full := s.full.matrixView()
 	copyUpper(s.team.Threads(), full, a)
-	largest := make([]float64, n) // largest magnitude of each row; NaN if the row has a NaN
+	largest, sums := s.full.rows[0], s.full.rows[1] // largest magnitude of each row; NaN if the row has a NaN
 	kernel.Each(s.team.Threads(), n, func(i int) {
 		var most, zero float64
 		for _, v := range full.Data[i*n+i : (i+1)*n] {
@@ -273,7 +289,6 @@ func (s *Smallest) loadScaled(a kernel.Matrix[float64]) (exp int, err error) {
 		}
 	})
 	kernel.MirrorUpper(s.team.Threads(), full)
-	sums := make([]float64, n)
 	kernel.Each(s.team.Threads(), n, func(i int) {
 		row := full.Data[i*n : (i+1)*n]
 		var sum float64
@@ -305,34 +320,39 @@ func firstNotFinite(m kernel.Matrix[float64]) (i, j int) {
 }
 
 func (s *Smallest) eigenOfZeroMatrix() Eigen {
-	e := s.newEigen(s.p)
+	e := s.layOutEigen(nil, s.p)
 	for i := range s.p {
 		e.Basis.Data[i*s.p+i] = 1
 	}
 	return e
 }
 
-func (s *Smallest) newEigen(w int) Eigen {
-	basis := kernel.RowMajor(make([]float64, s.n*w), s.n, w, w)
-	return Eigen{Values: make([]float64, s.l), Vectors: basis.Sub(0, 0, s.n, s.l), Basis: basis}
+// layOutEigen takes the memory of a result with a basis of w vectors from l.
+func (s *Smallest) layOutEigen(l *room.Layout, w int) Eigen {
+	basis := kernel.NewMatrix[float64](l, s.n, w)
+	return Eigen{Values: room.Slice[float64](l, s.l), Vectors: kernel.RowMajor(basis.Data, s.n, s.l, w), Basis: basis}
+}
+
+// layOutDense takes the memory of solveDense from l: its result, the solver, and the residuals.
+func (s *Smallest) layOutDense(l *room.Layout, workers int) (Eigen, *qlSolver, kernel.Matrix[float64]) {
+	return s.layOutEigen(l, s.p), layOutQL(l, workers, s.n), kernel.NewMatrix[float64](l, s.l, s.n)
 }
 
 // solveDense returns l of all eigenpairs of the loaded matrix, computed by symmetricEigen in about 8·n³ flops.
 func (s *Smallest) solveDense() (Eigen, error) {
 	n := s.n
 	copy(s.full.u, s.full.a)
-	values := make([]float64, n)
-	if !symmetricEigen(s.team.Threads(), s.full.u, n, values) {
+	e, ql, r := s.layOutDense(nil, s.team.Threads())
+	values := s.full.rows[0]
+	if !ql.decomposeMatrix(s.full.u, n, values) {
 		return Eigen{}, ErrNoConvergence
 	}
-	e := s.newEigen(s.p)
 	e.Dense = true
 	copy(e.Values, values)
 	v := s.full.factorView()
 	for i := range n {
 		copy(e.Basis.Data[i*s.p:][:s.p], v.Data[i*n:])
 	}
-	r := kernel.RowMajor(make([]float64, s.l*n), s.l, n, n)
 	kernel.Gemm(s.team, 1, e.Vectors.Trans(), s.full.matrixView(), r)
 	for i, theta := range e.Values {
 		for j := range n {

@@ -6,12 +6,16 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
@@ -272,4 +276,65 @@ func TestSmallestEdges(t *testing.T) {
 	}
 	e := must.Get(s.Solve(square(a, n), warm))(t)
 	checkEigen(t, a, n, 3, dense(t, a, n), e)
+}
+
+// TestLayout: solvers take the memory of their layouts, and no more. The matrix that is clipped has three negative
+// eigenvalues, so that one search for a few pairs finds them.
+func TestLayout(t *testing.T) {
+	const n, l, k, clipped = 400, 8, 10, 3
+	team, a := kernel.NewTeam(1), pathLaplacian(n)
+	product := func(dst, x kernel.Matrix[float64]) {
+		clear(dst.Data)
+		kernel.Gemm(team, 1, square(a, n), x, dst)
+	}
+	filter := &Filter{Product: product, Top: 1e6}
+	iterate := func(m *room.Layout, l int, opt EigenOptions) {
+		s := NewSmallest(team, n, l, opt)
+		layOutFull(m, team, n)
+		s.searchSpace.layOut(m, 1)
+		if opt.Filter != nil {
+			s.layOutFilter(m)
+		}
+		s.layOutEigen(m, s.p)
+	}
+	find := func(l int, opt EigenOptions) func() {
+		return func() { must.Get(NewSmallest(team, n, l, opt).Solve(square(a, n), kernel.Matrix[float64]{}))(t) }
+	}
+	indefinite, work := seeded("diagonal", n), make([]float64, n*n)
+	// With one processor and without collections, the pool of the BLAS keeps its scratch memory.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for _, c := range []struct {
+		name   string
+		layOut func(m *room.Layout)
+		do     func()
+	}{
+		{"iteration", func(m *room.Layout) { iterate(m, l, EigenOptions{}) }, find(l, EigenOptions{})},
+		{"filter", func(m *room.Layout) { iterate(m, l, EigenOptions{Filter: filter}) }, find(l, EigenOptions{Filter: filter})},
+		{"dense solver", func(m *room.Layout) {
+			layOutFull(m, team, n)
+			NewSmallest(team, n, n/4, EigenOptions{}).layOutDense(m, 1)
+		}, find(n/4, EigenOptions{})},
+		{"all pairs", func(m *room.Layout) {
+			layOutQL(m, 1, n)
+			room.Slice[float64](m, n)
+		}, func() {
+			copy(work, a)
+			must.Get(SymmetricEigen(team, square(work, n)))(t)
+		}},
+		{"clip", func(m *room.Layout) {
+			kernel.NewMatrix[float64](m, n, n+clipped)
+			iterate(m, clipFirstPairs, EigenOptions{})
+		}, func() {
+			copy(work, indefinite)
+			if c := must.Get(ClipNegative(team, square(work, n)))(t); c.Count != clipped {
+				t.Errorf("%d eigenvalues are clipped, want %d", c.Count, clipped)
+			}
+		}},
+		{"tails", func(m *room.Layout) { layOutTails(m, n, k) }, func() {
+			TailBounds(team, n, k, 1e9, square(a, n).Sub(0, 0, k, n), func(dst, y kernel.Matrix[float64]) { kernel.Gemm(team, 1, y, square(a, n), dst) })
+		}},
+	} {
+		using(t, 1, func() { roomtest.CheckLayout(t, c.name, room.Measure(c.layOut), c.do) })
+	}
 }

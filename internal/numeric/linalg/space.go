@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -26,6 +27,11 @@ type searchSpace struct {
 
 	w    []float64 // p×n: the block that is added to q next
 	rand *rand.Rand
+
+	spare []float64    // 2p×n: a copy of w or of Ritz vectors
+	dots  []float64    // p×basisRows: scalar products of w and q
+	grams [3][]float64 // p×p: the Gram matrix of w, and its factor twice
+	ql    *qlSolver    // for orders up to basisRows
 }
 
 // tolerance returns the bound on the residual of an accepted pair, relative to ‖A‖.
@@ -35,13 +41,36 @@ func (s *searchSpace) tolerance() float64 { return math.Sqrt(float64(s.n)) * 0x1
 // eigenproblem takes m³ scalar operations for dimension m. But a reduction costs some steps of convergence.
 func basisRows(n, p int) int { return min(n, 6*p) }
 
+// layOut takes the memory of a space for s.n, s.l and s.p from l, for the given number of workers.
+func (s *searchSpace) layOut(l *room.Layout, workers int) {
+	n, p, m := s.n, s.p, basisRows(s.n, s.p)
+	s.q, s.aq = room.Slice[float64](l, m*n), room.Slice[float64](l, m*n)
+	s.h, s.y, s.theta = room.Slice[float64](l, m*m), room.Slice[float64](l, m*m), room.Slice[float64](l, m)
+	s.x, s.ax, s.r = room.Slice[float64](l, p*n), room.Slice[float64](l, p*n), room.Slice[float64](l, p*n)
+	s.rnorm = room.Slice[float64](l, p)
+	s.layOutBlock(l, p, 2*p, m)
+	s.ql = layOutQL(l, workers, m)
+}
+
+// layOutBlock takes the memory for orthonormalizeRows from l: for blocks of up to rows vectors, spareRows copies of
+// vectors, and a space of up to m dimensions.
+func (s *searchSpace) layOutBlock(l *room.Layout, rows, spareRows, m int) {
+	s.w, s.spare = room.Slice[float64](l, rows*s.n), room.Slice[float64](l, spareRows*s.n)
+	s.dots = room.Slice[float64](l, rows*m)
+	for i := range s.grams {
+		s.grams[i] = room.Slice[float64](l, rows*rows)
+	}
+}
+
+// clearedView returns a row-major matrix of zeros at the start of data.
+func clearedView(data []float64, rows, cols int) kernel.Matrix[float64] {
+	clear(data[:rows*cols])
+	return kernel.RowMajor(data, rows, cols, cols)
+}
+
 func (s *searchSpace) resetSpace() {
 	if s.q == nil {
-		n, p, m := s.n, s.p, basisRows(s.n, s.p)
-		s.q, s.aq = make([]float64, m*n), make([]float64, m*n)
-		s.h, s.y, s.theta = make([]float64, m*m), make([]float64, m*m), make([]float64, m)
-		s.x, s.ax, s.r, s.w = make([]float64, p*n), make([]float64, p*n), make([]float64, p*n), make([]float64, p*n)
-		s.rnorm = make([]float64, p)
+		s.layOut(nil, s.team.Threads())
 	}
 	s.m = 0
 	s.rand = rand.New(rand.NewPCG(uint64(s.n), uint64(s.l)))
@@ -128,7 +157,7 @@ func (s *searchSpace) orthonormalizeRows(rows int, drop float64) int {
 	w := kernel.RowMajor(s.w, rows, n, n)
 	if s.m > 0 {
 		q := kernel.RowMajor(s.q, s.m, n, n)
-		c := kernel.RowMajor(make([]float64, rows*s.m), rows, s.m, s.m)
+		c := clearedView(s.dots, rows, s.m)
 		kernel.Gemm(s.team, 1, w, q.Trans(), c)
 		kernel.Gemm(s.team, -1, c, q, w)
 	}
@@ -144,11 +173,11 @@ func (s *searchSpace) orthonormalizeRows(rows int, drop float64) int {
 			}
 		}
 	}
-	g := kernel.RowMajor(make([]float64, rows*rows), rows, rows, rows)
+	g := clearedView(s.grams[0], rows, rows)
 	kernel.Syrk(s.team, 1, w, g)
-	order, u := pivotedFactor(g, drop)
+	order, u := pivotedFactor(g, drop, s.grams[1], s.grams[2])
 	rank := len(order)
-	sorted := kernel.RowMajor(make([]float64, rank*n), rank, n, n)
+	sorted := kernel.RowMajor(s.spare[:rank*n], rank, n, n)
 	for i, from := range order {
 		copy(sorted.Data[i*n:][:n], s.w[from*n:])
 	}
@@ -159,15 +188,14 @@ func (s *searchSpace) orthonormalizeRows(rows int, drop float64) int {
 
 // pivotedFactor factors the small symmetric matrix g, of which it reads the upper triangle, as PᵀUᵀUP with a
 // permutation P. It chooses the largest pivot first, and stops at the first pivot below drop. order lists the columns
-// of g in the order of their pivots.
-func pivotedFactor(g kernel.Matrix[float64], drop float64) (order []int, u kernel.Matrix[float64]) {
+// of g in the order of their pivots. U is written to factor. rows is scratch memory of the same size as g.
+func pivotedFactor(g kernel.Matrix[float64], drop float64, rows, factor []float64) (order []int, u kernel.Matrix[float64]) {
 	n := g.Rows
 	kernel.MirrorUpper(1, g)
 	left := make([]int, n)
 	for i := range left {
 		left[i] = i
 	}
-	var rows [][]float64 // row k of U, in the order of the columns of g
 	for len(left) > 0 {
 		best := 0
 		for i, c := range left {
@@ -180,14 +208,13 @@ func pivotedFactor(g kernel.Matrix[float64], drop float64) (order []int, u kerne
 			break
 		}
 		left = append(left[:best], left[best+1:]...)
+		row := rows[len(order)*n:][:n] // row of U in the order of the columns of g; set for c and the columns left
 		order = append(order, c)
 		d := math.Sqrt(g.Data[c*(n+1)])
-		row := make([]float64, n)
 		row[c] = d
 		for _, j := range left {
 			row[j] = g.Data[c*n+j] / d
 		}
-		rows = append(rows, row)
 		for _, i := range left {
 			for _, j := range left {
 				g.Data[i*n+j] -= row[i] * row[j]
@@ -195,10 +222,10 @@ func pivotedFactor(g kernel.Matrix[float64], drop float64) (order []int, u kerne
 		}
 	}
 	rank := len(order)
-	u = kernel.RowMajor(make([]float64, rank*rank), rank, rank, rank)
-	for i, row := range rows {
+	u = clearedView(factor, rank, rank)
+	for i := range rank {
 		for j := i; j < rank; j++ {
-			u.Data[i*rank+j] = row[order[j]]
+			u.Data[i*rank+j] = rows[i*n+order[j]]
 		}
 	}
 	return order, u
@@ -222,7 +249,7 @@ func (s *searchSpace) solveRitz() bool {
 	for i := range m {
 		copy(s.y[i*m:][:m], s.h[i*ld:])
 	}
-	if !symmetricEigen(s.team.Threads(), s.y[:m*m], m, s.theta[:m]) {
+	if !s.ql.decomposeMatrix(s.y[:m*m], m, s.theta[:m]) {
 		return false
 	}
 	s.writeRitzCombinations(s.x, s.q, s.p)
@@ -250,7 +277,7 @@ func (s *searchSpace) writeRitzCombinations(dst, b []float64, rows int) {
 
 func (s *searchSpace) shrinkSpace(rows int) {
 	n, ld := s.n, basisRows(s.n, s.p)
-	keep := make([]float64, rows*n)
+	keep := s.spare[:rows*n]
 	for _, b := range [][]float64{s.q, s.aq} {
 		s.writeRitzCombinations(keep, b, rows)
 		copy(b, keep)

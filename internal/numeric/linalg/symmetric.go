@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	lapack "gonum.org/v1/gonum/lapack/gonum"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -20,31 +21,49 @@ import (
 // the vectors. It takes three quarters of the time of gonum's DSYEV, which applies each rotation to two columns of all
 // rows. Here many sweeps are applied to one panel, a copy of some rows that stays in cache, before the next panel.
 func symmetricEigen(workers int, a []float64, n int, values []float64) bool {
+	return layOutQL(nil, workers, n).decomposeMatrix(a, n, values)
+}
+
+// decomposeMatrix does the same as symmetricEigen, in the memory of q.
+func (q *qlSolver) decomposeMatrix(a []float64, n int, values []float64) bool {
 	if n < 2 {
 		if n == 1 {
 			values[0], a[0] = a[0], 1
 		}
 		return true
 	}
-	q := qlSolver{d: values[:n], e: make([]float64, n-1), n: n, vectors: a}
+	q.n, q.d, q.vectors = n, values[:n], a
+	q.c, q.s, q.sweeps = q.c[:0], q.s[:0], q.sweeps[:0]
 	var impl lapack.Implementation
-	tau, size := make([]float64, n-1), [1]float64{}
-	impl.Dsytrd(blas.Upper, n, a, n, q.d, q.e, tau, size[:], -1)
-	work := make([]float64, int(size[0]))
-	impl.Dsytrd(blas.Upper, n, a, n, q.d, q.e, tau, work, len(work))
-	impl.Dorgtr(blas.Upper, n, a, n, tau, size[:], -1)
-	work = make([]float64, int(size[0]))
-	impl.Dorgtr(blas.Upper, n, a, n, tau, work, len(work))
-	q.panels = make(chan []float64, max(1, min(workers, maxPanels, (n+kernel.RotateWidth-1)/kernel.RotateWidth)))
-	for range cap(q.panels) {
-		q.panels <- make([]float64, n*kernel.RotateWidth)
-	}
+	impl.Dsytrd(blas.Upper, n, a, n, q.d, q.e[:n-1], q.tau[:n-1], q.work, len(q.work))
+	impl.Dorgtr(blas.Upper, n, a, n, q.tau[:n-1], q.work, len(q.work))
 	return q.solveBlocks()
+}
+
+// layOutQL takes the memory of a qlSolver for orders up to n from l.
+func layOutQL(l *room.Layout, workers, n int) *qlSolver {
+	var impl lapack.Implementation
+	var size [1]float64
+	impl.Dsytrd(blas.Upper, n, nil, max(n, 1), nil, nil, nil, size[:], -1) // more than DORGTR needs
+	rotations := max(n, min(n*n/2, maxRotations))
+	q := &qlSolver{
+		e: room.Slice[float64](l, n), tau: room.Slice[float64](l, n), work: room.Slice[float64](l, int(size[0])),
+		c: room.Slice[float64](l, rotations), s: room.Slice[float64](l, rotations), sweeps: room.Slice[sweep](l, n),
+		order:  room.Slice[int](l, n),
+		panels: make(chan []float64, max(1, min(workers, maxPanels, (n+kernel.RotateWidth-1)/kernel.RotateWidth))),
+	}
+	for range cap(q.panels) {
+		q.panels <- room.Slice[float64](l, n*kernel.RotateWidth)
+	}
+	return q
 }
 
 // SymmetricEigenBytes bounds the memory of SymmetricEigen for order n, without the matrix and the team's scratch.
 func SymmetricEigenBytes(n int) int64 {
-	return 8 * (70*int64(n) + 3*maxRotations + maxPanels*kernel.RotateWidth*int64(n))
+	return room.Measure(func(l *room.Layout) {
+		layOutQL(l, maxPanels, n)
+		room.Slice[float64](l, n) // the eigenvalues
+	})
 }
 
 // maxPanels bounds the number of panels in memory, and thereby also the number of workers that rotate.
@@ -53,13 +72,15 @@ const maxPanels = 4
 // qlSolver diagonalizes the tridiagonal matrix with diagonal d and off-diagonal e by rotations, and applies
 // the rotations to the rows of vectors.
 type qlSolver struct {
-	d, e    []float64
-	n       int
-	vectors []float64      // n×n
-	panels  chan []float64 // one for each worker
+	d, e      []float64
+	n         int
+	vectors   []float64      // n×n
+	panels    chan []float64 // one for each worker
+	tau, work []float64      // scratch of LAPACK; tau also of sortValues
+	order     []int          // the eigenvalues in ascending order
 
-	c, s   []float64 // the rotations not yet applied, sweep after sweep
-	sweeps []sweep
+	c, s   []float64 // the rotations not yet applied, sweep after sweep; they are applied before they exceed the capacity
+	sweeps []sweep   // the sweeps of these rotations; the same holds for their capacity
 }
 
 // sweep describes n rotations of neighbouring rows of a panel, beginning with row `first`. Row i is part of eigenvector
@@ -69,7 +90,7 @@ type sweep struct {
 	backward bool
 }
 
-// maxRotations is the number of rotations collected before they are applied to the vectors. This many rotations and
+// maxRotations bounds the number of rotations collected before they are applied to the vectors. This many rotations and
 // one panel fit into the second-level cache.
 const maxRotations = 1 << 15
 
@@ -162,10 +183,10 @@ func planeRotation(g, f float64) (c, s, r float64) {
 }
 
 // beginSweep records a sweep of n rotations in the rows lo to hi. It starts at row m and goes to lower rows. If turned
-// is set, these rows are reversed, and the sweep goes to higher rows. If there is not enough room for n more rotations,
-// beginSweep first applies the collected ones.
+// is set, these rows are reversed, and the sweep goes to higher rows. If there is not enough room for another sweep of n
+// rotations, beginSweep first applies the collected ones.
 func (q *qlSolver) beginSweep(m, n, lo, hi int, turned bool) {
-	if len(q.c)+n > maxRotations {
+	if len(q.c)+n > cap(q.c) || len(q.sweeps) == cap(q.sweeps) {
 		q.applyRotations(nil)
 	}
 	if turned {
@@ -175,13 +196,12 @@ func (q *qlSolver) beginSweep(m, n, lo, hi int, turned bool) {
 }
 
 func (q *qlSolver) sortValues() {
-	order := make([]int, q.n)
+	order, sorted := q.order[:q.n], q.tau[:q.n]
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(q.d[i], q.d[j]) })
 	q.applyRotations(order)
-	sorted := make([]float64, q.n)
 	for j, from := range order {
 		sorted[j] = q.d[from]
 	}

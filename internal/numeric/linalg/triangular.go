@@ -26,7 +26,7 @@ func solveTrans(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel
 		return
 	}
 	if n <= leafOrder {
-		eachColumnBlock(team, b, func(b kernel.Matrix[float64]) { solveTransLeaf(u, unit, b) })
+		eachColumnBlock(team, u, b, unit, solveTransLeaf)
 		return
 	}
 	h := halfOrder(n)
@@ -43,7 +43,7 @@ func solveUpper(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel
 		return
 	}
 	if n <= leafOrder {
-		eachColumnBlock(team, b, func(b kernel.Matrix[float64]) { solveUpperLeaf(u, unit, b) })
+		eachColumnBlock(team, u, b, unit, solveUpperLeaf)
 		return
 	}
 	h := halfOrder(n)
@@ -52,13 +52,13 @@ func solveUpper(team *kernel.Team, u kernel.Matrix[float64], unit bool, b kernel
 	solveUpper(team, u.Sub(0, 0, h, h), unit, b.Sub(0, 0, h, m))
 }
 
-func eachColumnBlock(team *kernel.Team, b kernel.Matrix[float64], fn func(b kernel.Matrix[float64])) {
+func eachColumnBlock(team *kernel.Team, u, b kernel.Matrix[float64], unit bool, solveLeaf func(u kernel.Matrix[float64], unit bool, b kernel.Matrix[float64])) {
 	if b.Cols <= columnsPerTask {
-		fn(b)
+		solveLeaf(u, unit, b)
 		return
 	}
 	kernel.Each(team.Threads(), (b.Cols+columnsPerTask-1)/columnsPerTask, func(i int) {
-		fn(b.Sub(0, i*columnsPerTask, b.Rows, min(columnsPerTask, b.Cols-i*columnsPerTask)))
+		solveLeaf(u, unit, b.Sub(0, i*columnsPerTask, b.Rows, min(columnsPerTask, b.Cols-i*columnsPerTask)))
 	})
 }
 
