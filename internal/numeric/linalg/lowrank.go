@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -66,13 +67,22 @@ func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lamb
 }
 
 // LowRankBytes bounds the memory of a LowRank of n rows and d columns, without U and UUᵀ, while it processes the given
-// number of vectors. The bound includes several matrices of order n + vectors, mostly for a factor, and six blocks of
-// vectors. A pencil releases its reduction before it computes a factor. The reduction needs more memory than a factor
-// only for few rows.
+// number of vectors. The bound includes six blocks of vectors. For a factor it includes 13 matrices of order n + vectors
+// at most, and matrices of near features. A pencil releases its reduction before it computes a factor. The reduction
+// needs more memory than a factor only for few rows.
 func LowRankBytes(n, d, vectors int) int64 {
-	size := int64(n + vectors)
-	squares := max(13*size*size, 10*size*size+int64(2*kernel.DeepestWhole+stretchCount(n, vectors)*stretchBlock)*int64(n))
-	return 8*(squares+2*maxNearFeatures*size+6*int64(vectors)*int64(d)+5*int64(d)+lowRankBlock*int64(n)) + CholeskyBytes(maxNearFeatures)
+	size := n + vectors
+	return room.Measure(func(l *room.Layout) {
+		room.Slice[float64](l, 6*vectors*d+5*d+lowRankBlock*n)
+		l.Phase(func() {
+			layOutReduction(l, maxStretches, n, vectors)
+			kernel.NewMatrix[float64](l, n, n) // T
+			l.Phase(func() { (&searchSpace{n: n, p: min(n, vectors+2)}).layOut(l, maxPanels) })
+			kernel.NewMatrix[float64](l, n+2*kernel.DeepestWhole, n) // scratch of sums
+		})
+		room.Slice[float64](l, 13*size*size+2*maxNearFeatures*size)
+		new(Cholesky).LayOut(l, maxNearFeatures)
+	})
 }
 
 const (

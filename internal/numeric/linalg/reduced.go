@@ -1,9 +1,11 @@
 package linalg
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -40,19 +42,19 @@ type reducedPencil struct {
 	pencil *LowRank
 	l, p   int
 
-	weights        []float64              // weight of each feature in W; nil until W is computed
-	w              kernel.Matrix[float64] // W, upper triangle
-	roughWeights   []float64              // for each feature, the largest weight with which an approximate sum added it to W
-	wError         sumError               // error bound of W
-	influence      []float64              // influence of each feature on the wanted pairs, see recordInfluence
-	root           Cholesky               // the factor Lᵀ of W
-	x, y           kernel.Matrix[float64] // X and Y, upper triangles
-	chol           Cholesky               // the factor of X
-	kInverse       kernel.Matrix[float64] // K⁻¹
-	float32Scratch [3][]float32           // scratch for computing K⁻¹
-	readers        chan *panelReader      // scratch of the workers that read U; nil until needed
-	lastTheta      float64                // θ_l of the previous matrix
-	gap            float64                // (θ_{l+1} − θ_l)/θ_l of the previous matrix
+	weights        []float64                 // weight of each feature in W; nil until W is computed
+	w              kernel.Matrix[float64]    // W, upper triangle
+	roughWeights   []float64                 // for each feature, the largest weight with which an approximate sum added it to W
+	wError         sumError                  // error bound of W
+	influence      []float64                 // influence of each feature on the wanted pairs, see recordInfluence
+	root           Cholesky                  // the factor Lᵀ of W
+	x, y           kernel.Matrix[float64]    // X and Y, upper triangles
+	chol           Cholesky                  // the factor of X
+	kInverse       kernel.Matrix[float64]    // K⁻¹
+	float32Scratch [3]kernel.Matrix[float32] // scratch for computing K⁻¹
+	readers        chan *panelReader         // scratch of the workers that read U
+	lastTheta      float64                   // θ_l of the previous matrix
+	gap            float64                   // (θ_{l+1} − θ_l)/θ_l of the previous matrix
 }
 
 const (
@@ -86,8 +88,8 @@ func (a *LowRank) solveReduced(s *Smallest, warm kernel.Matrix[float64]) (Eigen,
 		return Eigen{}, false
 	}
 	if a.reduction == nil || a.reduction.p != s.p {
-		square := func() kernel.Matrix[float64] { return kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n) }
-		a.reduction = &reducedPencil{scaledColumns: &a.scaledColumns, pencil: a, l: s.l, p: s.p, w: square(), x: square(), y: square(), kInverse: square()}
+		a.reduction = layOutReduction(nil, a.team.Threads(), a.n, s.p)
+		a.reduction.scaledColumns, a.reduction.pencil, a.reduction.l = &a.scaledColumns, a, s.l
 	}
 	r := a.reduction
 	if warm.Cols == 0 { // the answer's bits must not depend on an earlier matrix
@@ -122,6 +124,23 @@ func (a *LowRank) solveReduced(s *Smallest, warm kernel.Matrix[float64]) (Eigen,
 		}
 	}
 	return r.eigenFromPairs(s, b), true
+}
+
+// layOutReduction takes the memory that a reducedPencil of n rows and p pairs keeps from l, except for a few numbers for
+// each feature.
+func layOutReduction(l *room.Layout, workers, n, p int) *reducedPencil {
+	square := func() kernel.Matrix[float64] { return kernel.NewMatrix[float64](l, n, n) }
+	r := &reducedPencil{p: p, w: square(), x: square(), y: square(), kInverse: square()}
+	r.root.LayOut(l, n)
+	r.chol.LayOut(l, n)
+	for i := range r.float32Scratch {
+		r.float32Scratch[i] = kernel.NewMatrix[float32](l, n, n)
+	}
+	r.readers = make(chan *panelReader, min(workers, stretchCount(n, p)))
+	for range cap(r.readers) {
+		r.readers <- &panelReader{kernel.NewTeam(1), room.Slice[float64](l, stretchBlock*n), room.Slice[float64](l, stretchBlock*cmp.Or(kernel.ThinColumns(), p))}
+	}
+	return r
 }
 
 // factorW computes Y, X and K⁻¹ from W, all defined at [reducedPencil], and the Cholesky factors of W and X. The result
@@ -163,14 +182,7 @@ func (r *reducedPencil) factorW() bool {
 // Such a product takes a sixth of the time of the alternative, two products with L and two solves with V.
 func (r *reducedPencil) computeKInverse() {
 	n, v, team := r.n, r.chol.u, r.team
-	var square [3]kernel.Matrix[float32]
-	for i := range square {
-		if r.float32Scratch[i] == nil {
-			r.float32Scratch[i] = make([]float32, n*n)
-		}
-		square[i] = kernel.RowMajor(r.float32Scratch[i], n, n, n)
-	}
-	s, right, product := square[0], square[1], square[2]
+	s, right, product := r.float32Scratch[0], r.float32Scratch[1], r.float32Scratch[2]
 	kernel.Each(team.Threads(), n, func(i int) {
 		clear(s.Data[i*n : (i+1)*n])
 		clear(product.Data[i*n : (i+1)*n])

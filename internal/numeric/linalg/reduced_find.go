@@ -119,12 +119,6 @@ func (r *reducedPencil) computeWAndZ(y kernel.Matrix[float64], theta []float64, 
 	groups := (p + few - 1) / few
 	padded := kernel.RowMajor(make([]float64, groups*few*n), groups*few, n, n)
 	copy(padded.Data, y.Data)
-	if r.readers == nil {
-		r.readers = make(chan *panelReader, min(r.team.Threads(), count))
-		for range cap(r.readers) {
-			r.readers <- &panelReader{kernel.NewTeam(1), make([]float64, stretchBlock*n), make([]float64, stretchBlock*few)}
-		}
-	}
 	sums := make([][]float64, count) // z of each stretch: n×few numbers for each group of vectors
 	kernel.Each(cap(r.readers), count, func(t int) {
 		reader := <-r.readers
@@ -197,9 +191,11 @@ func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], 
 	}
 	c.HalfSolveTo(r.team, apart, b.z) // orthonormal basis of the z
 	project := func(x kernel.Matrix[float64]) {
-		kernel.Gemm(r.team, -1, MultiplyMatrices(r.team, x, apart.Trans()), apart, x)
+		clear(products.Data)
+		kernel.Gemm(r.team, 1, x, apart.Trans(), products)
+		kernel.Gemm(r.team, -1, products, apart, x)
 	}
-	u, left := rows(), rows()
+	u, left, times, minus := rows(), rows(), rows(), rows()
 	r.addInverseProduct(-1, g, left)
 	project(left)
 	along := copyRows(left)
@@ -210,8 +206,8 @@ func (r *reducedPencil) solveCorrections(b pencilRitz) (kernel.Matrix[float64], 
 		first[i] = square[i]
 	}
 	for range gradientSteps {
-		times := copyRows(along)
-		minus := rows()
+		copy(times.Data, along.Data)
+		clear(minus.Data)
 		r.addInverseProduct(1, along, minus)
 		for i, v := range b.theta {
 			v = min(v, b.theta[r.l-1]) // the matrix may be indefinite for values above θ_l: use at most θ_l for the guards
