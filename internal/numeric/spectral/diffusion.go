@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -73,7 +74,7 @@ func Diffuse(team *kernel.Team, g *anchor.Graph, t float64) (*Diffusion, error) 
 		})
 		return k, nil
 	}
-	y := kernel.RowMajor(make([]float64, c*g.D), c, g.D, g.D)
+	y := kernel.NewMatrix[float64](nil, c, g.D)
 	g.AddCross(team.Threads(), c, e.Vectors.Data, y.Data)
 	for i, root := range roots {
 		for j, v := range y.Data[i*g.D:][:g.D] {
@@ -105,8 +106,12 @@ func (k *Diffusion) Alignment(g *anchor.Graph, chosen []int) float64 {
 
 // DiffusionBytes bounds the memory of Diffuse for m anchors and d features, without the graph.
 func DiffusionBytes(m, d int) int64 {
-	c := min(maxPairs, m)
-	return EmbedBytes(m, maxPairs) + kernel.TeamBytes(m, max(m, d)) + 8*int64(c+1)*int64(d)
+	return room.Measure(func(l *room.Layout) {
+		l.Add(kernel.TeamBytes(m, max(m, d)))
+		l.Phase(func() { l.Add(EmbedBytes(m, maxPairs)) })
+		layOutVectors(l, m, maxPairs)
+		kernel.NewMatrix[float64](l, 1+min(maxPairs, m), d)
+	})
 }
 
 // ThinDiffusionBytes bounds the memory of Diffuse for a graph that provides C by columns, see anchor.Graph.Columns.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -42,22 +43,20 @@ func Embed(team *kernel.Team, g *anchor.Graph, c int) (*Embedding, error) {
 func embedWithoutNarrowVectors(team *kernel.Team, g *anchor.Graph, c int, rows float64) (*Embedding, error) {
 	parts := graphComponents(g)
 	e := &Embedding{Components: len(parts)}
-	vectors := componentContrasts(g, parts)
-	if rows > 0 {
-		all := len(vectors)
-		vectors = slices.DeleteFunc(vectors, func(v []float64) bool { return RowsOfVector(g, v) < rows })
-		e.Narrow = all - len(vectors)
-	}
+	vectors, contrast := layOutVectors(nil, g.M, c)
+	eachContrast(g, parts, contrast, func() {
+		if rows > 0 && RowsOfVector(g, contrast) < rows {
+			e.Narrow++
+		} else if len(e.Values) < c {
+			e.Values, vectors = append(e.Values, 1), append(vectors, contrast...)
+		}
+	})
 	if len(parts) > 1 {
 		e.addWarning("the anchor graph falls into %d unconnected parts: the first targets separate them", len(parts))
 	}
-	vectors = vectors[:min(len(vectors), c)]
-	for range vectors {
-		e.Values = append(e.Values, 1)
-	}
 	// Find the smallest eigenpairs of I − S, after moving the eigenvalue 1 of S out of the way. Find one pair more, to see
 	// whether the last eigenvalue repeats.
-	if wanted := min(c-len(vectors)+1, g.M); wanted > 1 {
+	if wanted := min(c-len(e.Values)+1, g.M); wanted > 1 {
 		n := deflatedLaplacian(g, parts)
 		opt := linalg.EigenOptions{Filter: sparseFilter(team, g, parts)}
 		found, err := linalg.NewSmallest(team, g.M, wanted, opt).Solve(n, kernel.Matrix[float64]{})
@@ -76,20 +75,19 @@ func embedWithoutNarrowVectors(team *kernel.Team, g *anchor.Graph, c int, rows f
 			if len(e.Values) == c {
 				break
 			}
-			v := make([]float64, g.M)
-			for a := range v {
-				v[a] = found.Vectors.Data[a*found.Vectors.RowStride+i*found.Vectors.ColStride]
+			e.Values = append(e.Values, sigma)
+			for a := range g.M {
+				vectors = append(vectors, found.Vectors.Data[a*found.Vectors.RowStride+i*found.Vectors.ColStride])
 			}
-			e.Values, vectors = append(e.Values, sigma), append(vectors, v)
 		}
 		if ties > 0 {
 			e.addWarning("%d of the anchor graph's leading eigenvalues equal the next: the choice among their eigenvectors is arbitrary", ties)
 		}
 	}
-	if len(vectors) < c {
-		e.addWarning("the anchor graph has only %d eigenvectors for %d clusters", len(vectors), c)
+	if len(e.Values) < c {
+		e.addWarning("the anchor graph has only %d eigenvectors for %d clusters", len(e.Values), c)
 	}
-	e.Vectors = kernel.RowMajor(slices.Concat(vectors...), len(vectors), g.M, g.M)
+	e.Vectors = kernel.RowMajor(vectors, len(e.Values), g.M, g.M)
 	return e, nil
 }
 
@@ -132,13 +130,13 @@ func graphComponents(g *anchor.Graph) []component {
 	return parts
 }
 
-// componentContrasts returns unit vectors that, together with √Δ (see [anchor.Graph]), span the eigenspace of S for the
-// eigenvalue 1. Vector t − 1 separates component t from all components before it, see [Embed].
-func componentContrasts(g *anchor.Graph, parts []component) (vectors [][]float64) {
+// eachContrast writes unit vectors to v, one after the other, and calls visit for each. Together with √Δ (see
+// [anchor.Graph]), they span the eigenspace of S for the eigenvalue 1. Vector t − 1 separates component t from all
+// components before it, see [Embed]. v must be 0 at first.
+func eachContrast(g *anchor.Graph, parts []component, v []float64, visit func()) {
 	before := 0.0
 	for t, p := range parts {
 		if t > 0 {
-			v := make([]float64, g.M)
 			scale := math.Sqrt(1/before + 1/p.rows)
 			for _, larger := range parts[:t] {
 				for _, a := range larger.anchors {
@@ -148,18 +146,17 @@ func componentContrasts(g *anchor.Graph, parts []component) (vectors [][]float64
 			for _, a := range p.anchors {
 				v[a] = -math.Sqrt(g.Delta[a]) / (p.rows * scale)
 			}
-			vectors = append(vectors, v)
+			visit()
 		}
 		before += p.rows
 	}
-	return vectors
 }
 
 // deflatedLaplacian returns I − S + Σ vvᵀ, see [anchor.Graph] for S and Δ. There is one v for each component: √Δ on the
 // component, scaled to length 1. This makes the eigenvectors of S for the eigenvalue 1 the last ones.
 func deflatedLaplacian(g *anchor.Graph, parts []component) kernel.Matrix[float64] {
 	m := g.M
-	n := kernel.RowMajor(make([]float64, m*m), m, m, m)
+	n := kernel.NewMatrix[float64](nil, m, m)
 	for i, s := range g.S {
 		n.Data[i] = -s
 	}
@@ -176,8 +173,21 @@ func deflatedLaplacian(g *anchor.Graph, parts []component) kernel.Matrix[float64
 	return n
 }
 
+// layOutVectors takes the memory for up to c eigenvectors of m anchors and for one contrast from l.
+func layOutVectors(l *room.Layout, m, c int) (vectors, contrast []float64) {
+	return room.Slice[float64](l, m*max(0, min(c, m)))[:0], room.Slice[float64](l, m)
+}
+
+// componentBytes is the memory of the components for each anchor: growing lists of components and of their anchors.
+const componentBytes = 80
+
 // EmbedBytes bounds the memory of Embed for c eigenpairs of m anchors, including the result.
 func EmbedBytes(m, c int) int64 {
-	c = min(c, m)
-	return 8*int64(m)*(int64(m)+int64(c)) + sparseFilterBytes(m) + linalg.SmallestBytes(m, min(c+1, m), linalg.EigenOptions{})
+	return room.Measure(func(l *room.Layout) {
+		l.Add(componentBytes * int64(m))
+		layOutVectors(l, m, c)
+		kernel.NewMatrix[float64](l, m, m)
+		layOutFilter(l, m, int(sparseShare*float64(m)*float64(m)), m)
+		l.Add(linalg.SmallestBytes(m, min(c+1, m), linalg.EigenOptions{Filter: &linalg.Filter{}}))
+	})
 }
