@@ -122,7 +122,7 @@ func (m *Moments) Reorder(order []int) {
 	for k, j := range missing {
 		slot[j], was[k] = k, m.slot[order[j]]
 	}
-	cross, both := make([]float64, dm*d), make([]float64, dm*dm)
+	cross, both := layOutMissingSums(nil, d, dm)
 	for k, old := range was {
 		copy(row, m.cross[old*d:][:d])
 		for j, from := range order {

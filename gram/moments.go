@@ -64,27 +64,43 @@ const bufferBytes = 256 << 10
 // Bytes bounds the memory of Moments of d columns, of which `missing` have missing entries. It includes scratch and
 // growth:
 //
-//	8·d² + 2·8·(missing·d + missing²) + 8·256·(d + missing) + 512·d + 256 KiB
+//	8·d² + 2·8·(missing·d + missing²) + 8·256·missing + 512·d + 256 KiB + scratch for strips of d columns
 //
-// In addition, the packed panels of the products and the integers of whole.go need memory; the integers need 2.3 KiB
-// for each of d columns. The second term counts A and N twice, because they grow by copying.
-func Bytes(d, missing int) int64 {
-	if d > maxColumns {
-		return math.MaxInt64
-	}
-	n, k := int64(d), int64(missing)
-	return 8*n*n + 16*(k*n+k*k) + 8*stripRows*(n+k) + columnBytes*n + kernel.TeamBytes(d, d) + wholeNumbersBytes(d) + bufferBytes
-}
+// The second term counts A and N twice, because they grow by copying.
+func Bytes(d, missing int) int64 { return SharedBytes(d, missing, 1) }
 
 // SharedBytes bounds the memory of several Moments that share their scratch, see Another. Their number is `states`. The
 // result is the sum of the bounds given by [Bytes], with the scratch counted only once.
 func SharedBytes(d, missing, states int) int64 {
-	one := Bytes(d, missing)
-	if one == math.MaxInt64 || states < 1 {
-		return one
+	if d > maxColumns {
+		return math.MaxInt64
 	}
-	n, k := int64(d), int64(missing)
-	return one + int64(states-1)*(8*n*n+16*(k*n+k*k)+columnBytes*n)
+	return room.Measure(func(l *room.Layout) {
+		for range max(states, 1) {
+			kernel.NewMatrix[float64](l, d, d)
+			layOutMissingSums(l, d, missing)
+			layOutMissingSums(l, d, missing)
+			l.Add(columnBytes * int64(d))
+		}
+		l.Add(scratchBytes(d))
+		layOutHoles(l, missing)
+	})
+}
+
+// layOutMissingSums takes the memory of A and N from l, for d columns of which dm have missing entries.
+func layOutMissingSums(l *room.Layout, d, dm int) (cross, bothMissing []float64) {
+	return room.Slice[float64](l, dm*d), room.Slice[float64](l, dm*dm)
+}
+
+// layOut takes the scratch for strips of d columns from l.
+func (s *scratch) layOut(l *room.Layout, d int) {
+	s.packed, s.root = room.Slice[float64](l, d*stripRows), room.Slice[float64](l, stripRows)
+	s.wholeNumbers.layOut(l, d)
+	l.Add(kernel.TeamBytes(d, d))
+}
+
+func layOutHoles(l *room.Layout, missing int) []float64 {
+	return room.Slice[float64](l, missing*stripRows)
 }
 
 // ShareOf returns the Options.Limit of each of several Moments of d columns that share their scratch, if together they
@@ -100,7 +116,9 @@ func WholeOf(share int64, d, states int) int64 {
 	return (share-shared)*int64(states) + shared
 }
 
-func scratchBytes(d int) int64 { return Bytes(d, 0) - (8*int64(d)+columnBytes)*int64(d) }
+func scratchBytes(d int) int64 {
+	return bufferBytes + room.Measure(func(l *room.Layout) { new(scratch).layOut(l, d) })
+}
 
 // maxColumns prevents byte counts from overflowing an int64. With this number of columns, d² doubles take 2 PiB.
 const maxColumns = 1 << 24
@@ -217,19 +235,17 @@ func (m *Moments) allocateForMissing(columns []int, withPacking bool) error {
 		return err
 	}
 	if m.g == nil {
-		m.g = room.MakeSlice[float64](d * d)
+		m.g = kernel.NewMatrix[float64](nil, d, d).Data
 	}
 	if withPacking && m.packed == nil {
 		m.team = kernel.NewTeam(m.opt.Threads)
-		m.packed = make([]float64, d*stripRows)
-		m.root = make([]float64, 0, stripRows)
-		m.wholeNumbers = newWholeNumbers(d)
+		m.scratch.layOut(nil, d)
 	}
 	if len(missing) > len(m.missing) {
 		m.insertMissingColumns(missing)
 	}
 	if withPacking && len(m.holes) < len(m.missing)*stripRows {
-		m.holes = make([]float64, len(m.missing)*stripRows)
+		m.holes = layOutHoles(nil, len(m.missing))
 	}
 	return nil
 }
@@ -248,7 +264,7 @@ func (m *Moments) checkLimit(columnCount, missingColumnCount int) error {
 
 func (m *Moments) insertMissingColumns(columns []int) {
 	d, dm, old := len(m.Profile.Columns), len(columns), len(m.missing)
-	cross, both := make([]float64, dm*d), make([]float64, dm*dm)
+	cross, both := layOutMissingSums(nil, d, dm)
 	to := make([]int, old) // new position of each old column
 	for k, j := range m.missing {
 		to[k], _ = slices.BinarySearch(columns, j)

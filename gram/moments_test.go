@@ -247,3 +247,40 @@ func TestRoomIsMade(t *testing.T) {
 	c := &stream.Chunk{Rows: 1, Block: 1, Cols: d, Stride: 1, Data: make([]float64, d)}
 	roomtest.CheckCollects(t, 8*d*d, func() { must.Do(t, NewMoments(d, Options{Threads: 1, Limit: Bytes(d, 0)}).Add(c)) })
 }
+
+// TestLayout: states take the memory of their layouts, and no more. The moments have whole numbers in one chunk and
+// other numbers in the next one, so they use the scratch for both. A column whose entry is missing comes last, so the
+// sums of missing entries grow.
+func TestLayout(t *testing.T) {
+	const d, missing, n = 1000, 60, stripRows
+	var chunks []*stream.Chunk
+	for holes := range 2 {
+		c := &stream.Chunk{Rows: n, Block: n, Cols: d, Stride: n, Data: make([]float64, d*n), Weight: slices.Repeat([]float64{1}, n), Missing: make([]stream.MissingCount, d)}
+		for i := range c.Data {
+			c.Data[i] = float64(i%7) + 0.25*float64(holes)
+		}
+		for j := range missing - 1 + holes {
+			c.Data[j*n], c.Missing[j].NaNs = math.NaN(), 1
+		}
+		chunks = append(chunks, c)
+	}
+	for name, c := range map[string]struct {
+		declared int64
+		start    func() stream.Adder
+	}{
+		"moments":     {Bytes(d, missing) - columnBytes*d - bufferBytes, func() stream.Adder { return NewMoments(d, Options{Threads: 1}) }},
+		"rows":        {RowsBytes(d, 2*n, false) - columnBytes*d, func() stream.Adder { return NewRows(d, 2*n, 1, false) }},
+		"narrow rows": {RowsBytes(d, 2*n, true) - columnBytes*d, func() stream.Adder { return NewRows(d, 2*n, 1, true) }},
+		"sketch":      {SketchBytes(d, missing, 1000), func() stream.Adder { return NewSketch(d, SketchOptions{Rows: 1000, Threads: 1}) }},
+	} {
+		roomtest.CheckLayout(t, name, c.declared, func() {
+			state := c.start()
+			for _, c := range chunks {
+				must.Do(t, state.Add(c))
+			}
+			if s, ok := state.(*Sketch); ok {
+				s.Reader()
+			}
+		})
+	}
+}

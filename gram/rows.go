@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ufs-stream/ufs-stream/internal/disk/words"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -32,23 +33,28 @@ type Rows struct {
 // nil, see [Matrix].
 func NewRows(d int, rows int64, threads int, narrow bool) *Rows {
 	r := &Rows{Profile: *NewProfile(d), threads: threads, capacity: int(rows)}
-	if narrow {
-		r.narrowValues = make([]float32, int64(d)*rows)
-	} else {
-		r.x = make([]float64, int64(d)*rows)
-	}
+	r.layOut(nil, d, narrow)
 	return r
 }
 
 // RowsBytes returns the memory of Rows of d columns: 8·rows·d, or 4·rows·d for narrow Rows. To this it adds the weight
 // and position of each row, and 512·d.
 func RowsBytes(d int, rows int64, narrow bool) int64 {
-	size := int64(8)
-	if narrow {
-		size = 4
-	}
-	return size*rows*int64(d) + 16*rows + columnBytes*int64(d)
+	r := Rows{capacity: int(rows)}
+	return room.Measure(func(l *room.Layout) { r.layOut(l, d, narrow); r.layOutRoots(l) }) + columnBytes*int64(d)
 }
+
+// layOut takes the memory of the values and positions from l.
+func (r *Rows) layOut(l *room.Layout, d int, narrow bool) {
+	if narrow {
+		r.narrowValues = room.Slice[float32](l, d*r.capacity)
+	} else {
+		r.x = room.Slice[float64](l, d*r.capacity)
+	}
+	r.positions = room.Slice[int64](l, r.capacity)[:0]
+}
+
+func (r *Rows) layOutRoots(l *room.Layout) { r.root = room.Slice[float64](l, r.capacity)[:0] }
 
 // Add adds the rows of c. If the columns differ, if sparse rows follow dense rows, or if there is no room, it fails,
 // and r is unchanged. It also fails if narrow Rows receive a value that is not a float32; r must then not be used.
@@ -63,9 +69,9 @@ func (r *Rows) Add(c *stream.Chunk) error {
 		return err
 	}
 	if c.Weight != nil && r.root == nil {
-		r.root = make([]float64, r.n, r.capacity)
-		for i := range r.root {
-			r.root[i] = 1
+		r.layOutRoots(nil)
+		for range r.n {
+			r.root = append(r.root, 1)
 		}
 	}
 	if r.root != nil {
@@ -232,9 +238,10 @@ func (r *Rows) encodeOrDecode(visitor *words.Visitor) {
 		return
 	}
 	if visitor.Reads() {
-		r.Profile, r.n, r.positions = profile, n, make([]int64, n)
+		r.Profile, r.n, r.positions = profile, n, r.positions[:n]
 		if weighted {
-			r.root = make([]float64, n, r.capacity)
+			r.layOutRoots(nil)
+			r.root = r.root[:n]
 		}
 	}
 	words.Counts(visitor, "position", r.positions, math.MaxInt64)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -63,7 +64,22 @@ func SketchRows(rows int) int {
 
 // SketchBytes returns the memory of a Sketch of the given rows for d columns, of which `missing` have missing entries.
 func SketchBytes(d, missing, rows int) int64 {
-	return 16*int64(SketchRows(rows))*int64(d+missing+2) + int64(d)
+	s := Sketch{d: d, opt: SketchOptions{Rows: SketchRows(rows)}}
+	return room.Measure(func(l *room.Layout) {
+		s.layOut(l)
+		for range missing {
+			s.newSketchColumn(l)
+		}
+		s.layOutReader(l)
+	})
+}
+
+// layOut takes the memory of s from l, apart from the sketches of missing entries.
+func (s *Sketch) layOut(l *room.Layout) {
+	s.sums, s.top, s.ones = room.Slice[int64](l, 2*s.opt.Rows*s.d), room.Slice[int8](l, s.d), s.newSketchColumn(l)
+	for j := range s.top {
+		s.top[j] = lowestTop
+	}
 }
 
 // NewSketch returns an empty sketch of d columns.
@@ -105,12 +121,11 @@ func (s *Sketch) allocateForMissing(columns []int) error {
 		return err
 	}
 	if s.sums == nil {
-		s.sums, s.top = make([]int64, 2*s.opt.Rows*s.d), slices.Repeat([]int8{lowestTop}, s.d)
-		s.ones = s.newSketchColumn()
+		s.layOut(nil)
 	}
 	for _, j := range columns {
 		if s.missingSketches[j] == nil {
-			s.missingSketches[j] = new(s.newSketchColumn())
+			s.missingSketches[j] = new(s.newSketchColumn(nil))
 		}
 	}
 	return nil
@@ -128,8 +143,8 @@ func (s *Sketch) checkLimit(missingColumnCount int) error {
 	return &stream.MemoryError{What: description, Need: need, Limit: s.opt.Limit}
 }
 
-func (s *Sketch) newSketchColumn() sketchColumn {
-	return sketchColumn{lowestTop, make([]int64, 2*s.opt.Rows)}
+func (s *Sketch) newSketchColumn(l *room.Layout) sketchColumn {
+	return sketchColumn{lowestTop, room.Slice[int64](l, 2*s.opt.Rows)}
 }
 
 func (s *Sketch) columnSums(j int) []int64 { return s.sums[2*s.opt.Rows*j:][:2*s.opt.Rows] }
@@ -305,9 +320,13 @@ type SketchReader struct {
 
 // Reader returns a new reader of s.
 func (s *Sketch) Reader() *SketchReader {
-	r := &SketchReader{s, make([]float64, s.opt.Rows), make([]float64, s.opt.Rows)}
+	r := s.layOutReader(nil)
 	s.ones.writeFloats(r.ones)
 	return r
+}
+
+func (s *Sketch) layOutReader(l *room.Layout) *SketchReader {
+	return &SketchReader{s, room.Slice[float64](l, s.opt.Rows), room.Slice[float64](l, s.opt.Rows)}
 }
 
 // ColumnTo writes the sketch of (x − shift)·factor to the r numbers of dst. x is column j of the table with its missing

@@ -1,6 +1,9 @@
 package gram
 
-import "github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+import (
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+)
 
 // wholeNumbers contains the columns of the current strip that consist of small integers, as int16. Pixels, counts,
 // flags and codes are integers in any file type, and so are their differences from a pilot. Products of such columns
@@ -19,17 +22,12 @@ type wholeNumbers struct {
 // integers.
 const maxOtherColumns = 32
 
-func newWholeNumbers(columnCount int) wholeNumbers {
-	return wholeNumbers{
-		numbers: make([]int16, columnCount*stripRows), isSmall: make([]bool, columnCount), isZero: make([]bool, columnCount), index: make([]int, 0, columnCount),
-		rows: make([]float64, min(maxOtherColumns, columnCount)*stripRows), product: make([]float64, min(maxOtherColumns, columnCount)*columnCount),
-	}
-}
-
-// wholeNumbersBytes returns the memory of wholeNumbers for d columns, including the packed panels of its products.
-func wholeNumbersBytes(d int) int64 {
-	n := int64(d)
-	return (2*stripRows+10+8*maxOtherColumns)*n + 8*maxOtherColumns*stripRows + kernel.WholeBytes(d)
+// layOut takes the memory for d columns from l, including the packed panels of the products.
+func (w *wholeNumbers) layOut(l *room.Layout, d int) {
+	w.numbers, w.isSmall, w.isZero, w.index = room.Slice[int16](l, d*stripRows), room.Slice[bool](l, d), room.Slice[bool](l, d), room.Slice[int](l, d)
+	others := min(maxOtherColumns, d)
+	w.rows, w.product = room.Slice[float64](l, others*stripRows), room.Slice[float64](l, others*d)
+	l.Add(kernel.WholeBytes(d))
 }
 
 // storeColumnIfSmall stores column j of the strip if it is small. Several goroutines may call it for different columns.
