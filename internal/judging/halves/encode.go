@@ -53,8 +53,7 @@ func (t *shard) encodeOrDecode(v *words.Visitor, columns int) {
 		return
 	}
 	if v.Reads() {
-		t.data, t.position = make([]float64, stripRows*columns), make([]int64, stripRows)
-		t.weight, t.missing = make([]float64, stripRows), make([]int64, columns)
+		t.layOut(nil, columns)
 	}
 	v.Expect(2*t.rows + columns + t.rows*columns)
 	words.Counts(v, "position", t.position[:t.rows], math.MaxInt64)
@@ -64,7 +63,9 @@ func (t *shard) encodeOrDecode(v *words.Visitor, columns int) {
 			v.Fail("a weight of %g", w)
 		}
 	}
-	words.Counts(v, "missing entries", t.missing, t.rows)
+	for j := range t.missing {
+		words.Count(v, "missing entries", &t.missing[j].NaNs, t.rows)
+	}
 	for j := range columns {
 		v.Floats(t.data[j*stripRows:][:t.rows])
 	}

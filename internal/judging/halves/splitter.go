@@ -3,7 +3,9 @@ package halves
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -31,14 +33,24 @@ type shard struct {
 	rows     int
 	data     []float64
 	position []int64
-	weight   []float64 // weights of the rows; used if weighted is true
-	missing  []int64   // number of missing entries of each column
+	weight   []float64             // weights of the rows; used if weighted is true
+	missing  []stream.MissingCount // numbers of missing entries of each column, all of them as NaNs
 	weighted bool
 }
 
 // SplitterBytes returns an upper bound of the memory of a Splitter with d columns.
 func SplitterBytes(d, shards int) int64 {
-	return int64(shards)*(stripRows*(8*int64(d)+16)+32*int64(d)) + 64<<10
+	return 64<<10 + room.Measure(func(l *room.Layout) {
+		for range shards {
+			new(shard).layOut(l, d)
+		}
+	})
+}
+
+// layOut takes the memory for waiting rows of d columns from l.
+func (t *shard) layOut(l *room.Layout, d int) {
+	t.data, t.position = room.Slice[float64](l, stripRows*d), room.Slice[int64](l, stripRows)
+	t.weight, t.missing = room.Slice[float64](l, stripRows), room.Slice[stream.MissingCount](l, d)
 }
 
 // New returns a Splitter for chunks of d columns. It passes the rows of shard s to the statistics to[s].
@@ -91,8 +103,7 @@ func (s *Splitter) assignShards(c *stream.Chunk, from int) int {
 		h := ShardOf(s.seed, position, len(s.shards))
 		t := &s.shards[h]
 		if t.data == nil {
-			t.data, t.position = make([]float64, stripRows*s.d), make([]int64, stripRows)
-			t.weight, t.missing = make([]float64, stripRows), make([]int64, s.d)
+			t.layOut(nil, s.d)
 		}
 		s.owner[i], s.slot[i] = uint8(h), int32(t.rows)
 		t.position[t.rows], t.weight[t.rows] = position, 1
@@ -125,7 +136,7 @@ func (s *Splitter) copyRowsToShards(c *stream.Chunk, from, n int) {
 			}
 			for i, x := range column {
 				if math.IsNaN(x) {
-					s.shards[s.owner[i]].missing[j]++
+					s.shards[s.owner[i]].missing[j].NaNs++
 				}
 			}
 		}
@@ -151,14 +162,8 @@ func (t *shard) stripChunk(d int) *stream.Chunk {
 	if t.weighted {
 		c.Weight = t.weight[:t.rows]
 	}
-	for j, n := range t.missing {
-		if n == 0 {
-			continue
-		}
-		if c.Missing == nil {
-			c.Missing = make([]stream.MissingCount, d)
-		}
-		c.Missing[j].NaNs = n
+	if slices.ContainsFunc(t.missing, func(n stream.MissingCount) bool { return n.NaNs > 0 }) {
+		c.Missing = t.missing
 	}
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/disk/words/wordstest"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -234,3 +235,14 @@ func BenchmarkSplit(b *testing.B) {
 type ignored struct{}
 
 func (ignored) Add(*stream.Chunk) error { return nil }
+
+// TestLayout: the rows that wait take the memory of their layout, and no more.
+func TestLayout(t *testing.T) {
+	const rows, d, shards = 3000, 300, 4
+	whole := table(rows, d)
+	to := make([]stream.Adder, shards)
+	for h := range to {
+		to[h] = ignored{}
+	}
+	roomtest.CheckLayout(t, "a splitter", SplitterBytes(d, shards)-64<<10, func() { must.Do(t, New(d, 1, 5, to).Add(whole)) })
+}
