@@ -70,7 +70,7 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 	across := g.sketchedWeights(team, z, up) // (ΠBUΛ^(−½))ᵀ, q×r
 	rank, heldRank := main+q, r-main
 	out := x.Room()
-	if rank*d > len(out) {
+	if rank > 2*r {
 		out = make([]float64, rank*d)
 	}
 	heldRows := make([]float64, heldRank*d)

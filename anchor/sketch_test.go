@@ -277,3 +277,21 @@ func TestHeldErrorsAreOfTheTruth(t *testing.T) {
 		}
 	}
 }
+
+// TestEstimateIgnoresOtherColumns: columns that are not features, whose sums the sketch contains too, change no bit of
+// the estimate. Here the factor has more rows than the sketch has room for, but not more numbers.
+func TestEstimateIgnoresOtherColumns(t *testing.T) {
+	const n, m, d, r = 900, 300, 400, 128
+	tab := clusters(n, d, 4)
+	want := tab.sketched(t, tab.random(t, m, gram.ScaleStandard), Options{}, r, 64, 1)
+	for range d {
+		tab.Cols = append(tab.Cols, make([]float64, n))
+	}
+	got := tab.sketched(t, tab.random(t, m, gram.ScaleStandard), Options{}, r, 64, 1)
+	if rank := got.G.Rank; rank <= 2*r || got.D != d || rank*d > 2*r*len(tab.Cols) {
+		t.Fatalf("%d features of rank %d", got.D, rank)
+	}
+	if !slices.Equal(got.G.R, want.G.R) || !slices.Equal(got.Held.R, want.Held.R) {
+		t.Error("another estimate")
+	}
+}
