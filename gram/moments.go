@@ -83,7 +83,7 @@ func SharedBytes(d, missing, states int) int64 {
 			l.Add(columnBytes * int64(d))
 		}
 		l.Add(scratchBytes(d))
-		layOutHoles(l, missing)
+		kernel.NewMatrix[float64](l, missing, stripRows)
 	})
 }
 
@@ -97,10 +97,6 @@ func (s *scratch) layOut(l *room.Layout, d int) {
 	s.packed, s.root = room.Slice[float64](l, d*stripRows), room.Slice[float64](l, stripRows)
 	s.wholeNumbers.layOut(l, d)
 	l.Add(kernel.TeamBytes(d, d))
-}
-
-func layOutHoles(l *room.Layout, missing int) []float64 {
-	return room.Slice[float64](l, missing*stripRows)
 }
 
 // ShareOf returns the Options.Limit of each of several Moments of d columns that share their scratch, if together they
@@ -245,7 +241,7 @@ func (m *Moments) allocateForMissing(columns []int, withPacking bool) error {
 		m.insertMissingColumns(missing)
 	}
 	if withPacking && len(m.holes) < len(m.missing)*stripRows {
-		m.holes = layOutHoles(nil, len(m.missing))
+		m.holes = kernel.NewMatrix[float64](nil, len(m.missing), stripRows).Data
 	}
 	return nil
 }
