@@ -49,10 +49,11 @@ func Among(points []float64, m, d int, opt Options) (*Graph, error) {
 // nonzero coordinates. Its cost grows with the number of features that two points share, and it stores C by columns.
 func AmongThin(p *stream.CSR, d int, opt Options) (*Graph, error) {
 	points, m := compressedRows(p, d), len(p.RowPtr)-1
-	s := &Statistics{opt: opt.withDefaults(), m: m, k: opt.withDefaults().Neighbors, delta: make([]float64, m), zz: make([]float64, m*m), work: new(scratch)}
+	s := &Statistics{opt: opt.withDefaults(), m: m, k: opt.withDefaults().Neighbors, work: new(scratch)}
 	if err := checkAnchorCount(m, s.k); err != nil {
 		return nil, err
 	}
+	s.layOutSums(nil, 0)
 	*s.work = s.newThinScratch(kernel.NewTeam(opt.Threads), points, 0)
 	entries, all := make([]int64, d), make([]int, d)
 	for k := range d {
@@ -73,8 +74,8 @@ func AmongThin(p *stream.CSR, d int, opt Options) (*Graph, error) {
 // AmongThinBytes bounds the memory of AmongThin with its result, in addition to the points. The points have the given
 // total number of nonzero coordinates.
 func AmongThinBytes(m, d, neighbors, threads int, coordinates int64) int64 {
-	return 8*int64(m)*int64(m+1) + ColumnsBytes(m, d, neighbors, coordinates) +
-		thinSearchBytes(m, d, int(coordinates), neighbors+1, kernel.NewTeam(threads).Threads()) + maxBlockRows*int64(24*neighbors+16) + 16*int64(d)
+	return thinSumsBytes(m, neighbors) + ColumnsBytes(m, d, neighbors, coordinates) +
+		thinSearchBytes(m, d, int(coordinates), neighbors+1, kernel.NewTeam(threads).Threads()) + 16*int64(d)
 }
 
 // AmongBytes bounds the memory of Among with its result, in addition to the points.

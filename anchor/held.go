@@ -2,9 +2,9 @@ package anchor
 
 import (
 	"math"
-	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
@@ -12,25 +12,23 @@ import (
 // For an estimate of G, the rows held out of the sketch give a second, independent estimate of the estimated part.
 // Together with the part that the graph gives exactly, it shows the error of the first estimate.
 
-// knownPartRoot returns Λ^(−½)Uᵀ, q×M, and q, for the q eigenpairs Λ, U of S that Estimate used. See [Graph] for S, C,
+// writeKnownPartRoot writes Λ^(−½)Uᵀ to up, q×M, for the q eigenpairs Λ, U of S that Estimate used. See [Graph] for S, C,
 // G and M. The product of this matrix with C gives q numbers for each feature, from which the exactly known part of G
 // follows. It does not change if the rows of the factor of G are rotated.
-func (g *Graph) knownPartRoot() (up kernel.Matrix[float64], q int) {
-	q = len(g.knownB) / g.M
-	up = kernel.RowMajor(slices.Clone(g.knownB), q, g.M, g.M) // Λ^½Uᵀ; the squared lengths of its rows are Λ
-	for i := range q {
+func (g *Graph) writeKnownPartRoot(up kernel.Matrix[float64]) {
+	copy(up.Data, g.knownB) // Λ^½Uᵀ; the squared lengths of its rows are Λ
+	for i := range up.Rows {
 		row := up.Data[i*g.M:][:g.M]
 		square := kernel.Dot(row, row)
 		for j := range row {
 			row[j] /= square
 		}
 	}
-	return up, q
 }
 
-// writeKnownPart writes the column of up·C of each listed feature to a row of dst. up is from knownPartRoot.
-func (g *Graph) writeKnownPart(team *kernel.Team, up kernel.Matrix[float64], list []int, dst kernel.Matrix[float64]) {
-	c := kernel.RowMajor(make([]float64, len(list)*g.M), len(list), g.M, g.M)
+// addKnownPart adds the column of up·C of each listed feature to a row of dst. up is from writeKnownPartRoot. c is
+// scratch of M numbers for each feature.
+func (g *Graph) addKnownPart(team *kernel.Team, up, c kernel.Matrix[float64], list []int, dst kernel.Matrix[float64]) {
 	for a, j := range list {
 		for l := range g.M {
 			c.Data[a*g.M+l] = g.C[l*g.D+j]
@@ -45,9 +43,10 @@ func (g *Graph) Deviation(threads int, list []int) float64 {
 	if g.Held == nil || len(list) < 2 {
 		return math.NaN()
 	}
-	up, q := g.knownPartRoot()
-	known := kernel.RowMajor(make([]float64, len(list)*q), len(list), q, q)
-	g.writeKnownPart(kernel.NewTeam(threads), up, list, known)
+	q := len(g.knownB) / g.M
+	up, known := kernel.NewMatrix[float64](nil, q, g.M), kernel.NewMatrix[float64](nil, len(list), q)
+	g.writeKnownPartRoot(up)
+	g.addKnownPart(kernel.NewTeam(threads), up, kernel.NewMatrix[float64](nil, len(list), g.M), list, known)
 	total, pairs := 0.0, 0
 	for a, i := range list {
 		for b, j := range list[:a] {
@@ -80,22 +79,22 @@ func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 		return nil
 	}
 	team := kernel.NewTeam(threads)
-	up, q := g.knownPartRoot()
-	rank, heldRank := g.G.Rank, g.Held.Rank
+	q, rank, heldRank := len(g.knownB)/g.M, g.G.Rank, g.Held.Rank
 	width := heldRank + q
-	known := kernel.RowMajor(make([]float64, sketchBlock*q), sketchBlock, q, q)
-	rows := make([]float64, sketchBlock*width)
+	var s heldScratch
+	s.layOut(nil, g.M, q, rank, heldRank, len(order))
+	g.writeKnownPartRoot(s.up)
+	rows, basis, heldBasis, left, total := s.rows, s.basis, s.heldBasis, s.left, s.total
 	readRows := func(list []int) { // sets rows to the held-out numbers and the known numbers of the features
-		clear(known.Data)
-		g.writeKnownPart(team, up, list, known.Sub(0, 0, len(list), q))
+		clear(s.known.Data)
+		g.addKnownPart(team, s.up, s.columns.Sub(0, 0, len(list), g.M), list, s.known.Sub(0, 0, len(list), q))
 		for i, j := range list {
 			copy(rows[i*width:], g.Held.R[j*heldRank:][:heldRank])
-			copy(rows[i*width+heldRank:], known.Data[i*q:][:q])
+			copy(rows[i*width+heldRank:], s.known.Data[i*q:][:q])
 		}
 	}
 	// Make each feature of the order orthogonal to the previous ones, and scale it to length 1. The weights and lengths
 	// come from G; the same operations are then applied to the held-out rows.
-	basis, heldBasis := make([]float64, len(order)*rank), make([]float64, len(order)*width)
 	for a, p := range order {
 		readRows(order[a : a+1])
 		v, w := basis[a*rank:][:rank], heldBasis[a*width:][:width]
@@ -120,7 +119,6 @@ func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 		}
 	}
 	steps := len(order) + 1
-	left, total := make([]float64, sketchBlock*steps), make([]float64, steps)
 	var list []int
 	for from := 0; from < g.D; from += sketchBlock {
 		list = list[:0]
@@ -149,22 +147,53 @@ func (g *Graph) HeldErrors(threads int, order []int) []float64 {
 // HeldBytes returns the memory that HeldErrors needs for an order of k features. The Graph of m anchors, estimated from
 // a sketch of the given number of rows, is not counted.
 func HeldBytes(m, k, rows int) int64 {
-	held := int64(gram.SketchHeld(rows))
-	rank, width := int64(gram.SketchRows(rows))-held+int64(m), held+int64(m)
-	return 8*(int64(m)*int64(m)+sketchBlock*(2*int64(m)+width+int64(k)+2)+int64(k)*(rank+width)) + kernel.TeamBytes(m, sketchBlock) + bufferBytes
+	held := gram.SketchHeld(rows)
+	return kernel.TeamBytes(m, sketchBlock) + bufferBytes + room.Measure(func(l *room.Layout) {
+		new(heldScratch).layOut(l, m, m, gram.SketchRows(rows)-held+m, held, k)
+	})
+}
+
+// heldScratch is the memory of HeldErrors.
+type heldScratch struct {
+	up, columns, known                  kernel.Matrix[float64] // columns is the scratch of addKnownPart
+	rows, basis, heldBasis, left, total []float64
+}
+
+// layOut takes the memory for an order of k features from l. A feature has rank numbers in the factor, heldRank numbers
+// in the held-out rows, and q numbers in the known part.
+func (s *heldScratch) layOut(l *room.Layout, m, q, rank, heldRank, k int) {
+	width := heldRank + q
+	s.up, s.columns, s.known = kernel.NewMatrix[float64](l, q, m), kernel.NewMatrix[float64](l, sketchBlock, m), kernel.NewMatrix[float64](l, sketchBlock, q)
+	s.rows, s.basis, s.heldBasis = room.Slice[float64](l, sketchBlock*width), room.Slice[float64](l, k*rank), room.Slice[float64](l, k*width)
+	s.left, s.total = room.Slice[float64](l, sketchBlock*(k+1)), room.Slice[float64](l, k+1)
 }
 
 // EstimateBytes bounds the memory of Estimate for d features and m anchors, in addition to the Graph without G and two
 // sketches of the given number of rows. peak includes the result. stays is the memory that remains afterwards.
 func EstimateBytes(m, d, rows int) (peak, stays int64) {
-	r := int64(gram.SketchRows(rows))
-	held := int64(gram.SketchHeld(rows))
-	rank := r - held + int64(m)
-	beside := 8 * (held*int64(d) + int64(m)*int64(m))
-	stays = 8*max(2*r, rank)*int64(d) + beside
-	peak = beside + 8*(3*int64(m)*int64(m)+2*int64(m)*r+sketchBlock*(r+int64(m))+2*r*8) + linalg.SymmetricEigenBytes(m)
-	if rank > 2*r {
-		peak += 8 * rank * int64(d)
+	r, held := gram.SketchRows(rows), gram.SketchHeld(rows)
+	peak = room.Measure(func(l *room.Layout) {
+		kernel.NewMatrix[float64](l, m, m) // eigenvectors of S
+		l.Add(linalg.SymmetricEigenBytes(m) + kernel.TeamBytes(m, d) + kernel.TeamBytes(m, r))
+		new(estimateScratch).layOut(l, m, m, d, r, held)
+		l.Add(sketchReaders*16*int64(r) + bufferBytes)
+	})
+	return peak, 8 * (int64(max(2*r, r-held+m)+held)*int64(d) + int64(m)*int64(m))
+}
+
+// estimateScratch is the memory of Estimate. Its factor is empty if the memory of the sketch suffices.
+type estimateScratch struct {
+	up, knownB, weights, across, sketched, known, factor, heldRows kernel.Matrix[float64]
+}
+
+// layOut takes the memory for m anchors, q directions of the graph, d features and r rows of the sketch, of which `held`
+// are held out, from l.
+func (s *estimateScratch) layOut(l *room.Layout, m, q, d, r, held int) {
+	s.up, s.knownB = kernel.NewMatrix[float64](l, q, m), kernel.NewMatrix[float64](l, q, m)
+	s.weights, s.across = kernel.NewMatrix[float64](l, m, r), kernel.NewMatrix[float64](l, q, r)
+	s.sketched, s.known = kernel.NewMatrix[float64](l, sketchBlock, r), kernel.NewMatrix[float64](l, sketchBlock, q)
+	if rank := r - held + q; rank > 2*r {
+		s.factor = kernel.NewMatrix[float64](l, d, rank)
 	}
-	return peak + kernel.TeamBytes(m, d) + kernel.TeamBytes(m, int(r)) + bufferBytes, stays
+	s.heldRows = kernel.NewMatrix[float64](l, d, held)
 }

@@ -32,6 +32,8 @@ const (
 	// sketchSeed is a random seed. If a feature's part to be estimated is 0 in all rows of the sketch that are not held
 	// out, although its known length is not 0, this length is stored in a row chosen by a hash of the seed.
 	sketchSeed = 0x5b1d
+	// sketchReaders is the number of readers of a sketch that run at the same time.
+	sketchReaders = 8
 )
 
 // Estimate sets the absent G of g to an estimate, in the form of a factor. The factor has the rows of x, the sketch of
@@ -49,7 +51,8 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 	}
 	team := kernel.NewTeam(threads)
 	m, d, r, main := g.M, g.D, x.Rows(), x.Main()
-	axes := kernel.RowMajor(slices.Clone(g.S), m, m, m)
+	axes := kernel.NewMatrix[float64](nil, m, m)
+	copy(axes.Data, g.S)
 	values, err := linalg.SymmetricEigen(team, axes)
 	if err != nil {
 		return fmt.Errorf("anchor: directions of the graph: %w", err)
@@ -58,8 +61,10 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 	rounding := float64(g.Rows+int64(m)) * 0x1p-53
 	first, _ := slices.BinarySearch(values, rounding*values[m-1])
 	q := m - first
-	up := kernel.RowMajor(make([]float64, q*m), q, m, m) // Λ^(−½)Uᵀ
-	g.knownB = make([]float64, q*m)
+	var s estimateScratch
+	s.layOut(nil, m, q, d, r, r-main)
+	up, sketched, known, heldRows := s.up, s.sketched, s.known, s.heldRows.Data // up is Λ^(−½)Uᵀ
+	g.knownB = s.knownB.Data
 	for i, v := range values[first:] {
 		for j := range m {
 			u := axes.Data[j*m+first+i]
@@ -67,29 +72,28 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 			g.knownB[i*m+j] = u * math.Sqrt(v)
 		}
 	}
-	across := g.sketchedWeights(team, z, up) // (ΠBUΛ^(−½))ᵀ, q×r
+	g.sketchWeights(team, z, &s)
 	rank, heldRank := main+q, r-main
-	out := x.Room()
-	if rank > 2*r {
-		out = make([]float64, rank*d)
+	out := s.factor.Data
+	if out == nil {
+		out = x.Room()
 	}
-	heldRows := make([]float64, heldRank*d)
-	sketched := kernel.RowMajor(make([]float64, sketchBlock*r), sketchBlock, r, r)
-	known := kernel.RowMajor(make([]float64, sketchBlock*q), sketchBlock, q, q)
 	c := kernel.RowMajor(g.C, m, d, d)
-	const readers = 8
+	var readers [sketchReaders]*gram.SketchReader
+	for i := range readers {
+		readers[i] = x.Reader()
+	}
 	for from := 0; from < d; from += sketchBlock {
 		n := min(sketchBlock, d-from)
-		kernel.Each(team.Threads(), readers, func(t int) {
-			reader := x.Reader()
-			for i := t; i < n; i += readers {
+		kernel.Each(team.Threads(), sketchReaders, func(t int) {
+			for i := t; i < n; i += sketchReaders {
 				k := from + i
-				reader.ColumnTo(sketched.Data[i*r:][:r], std.Columns[k], std.Shift[k], std.Factor[k], std.Fill[k])
+				readers[t].ColumnTo(sketched.Data[i*r:][:r], std.Columns[k], std.Shift[k], std.Factor[k], std.Fill[k])
 			}
 		})
 		clear(known.Data)
 		kernel.Gemm(team, 1, c.Sub(0, from, m, n).Trans(), up.Trans(), known.Sub(0, 0, n, q))
-		kernel.Gemm(team, -1, known.Sub(0, 0, n, q), across, sketched.Sub(0, 0, n, r))
+		kernel.Gemm(team, -1, known.Sub(0, 0, n, q), s.across, sketched.Sub(0, 0, n, r))
 		// Writing does not overwrite sums of later columns, because each column has 2r numbers, and rank ≤ 2r.
 		kernel.Each(team.Threads(), n, func(i int) {
 			k := from + i
@@ -116,18 +120,15 @@ func (g *Graph) Estimate(threads int, x, z *gram.Sketch, std *gram.Standardizer)
 	return nil
 }
 
-// sketchedWeights returns (ΠB·upᵀ)ᵀ for the sketch z of Z.
-func (g *Graph) sketchedWeights(team *kernel.Team, z *gram.Sketch, up kernel.Matrix[float64]) kernel.Matrix[float64] {
-	m, r := g.M, z.Rows()
-	b, reader := make([]float64, m*r), z.Reader()
+// sketchWeights sets s.across to (ΠB·upᵀ)ᵀ = (ΠBUΛ^(−½))ᵀ, q×r, for the sketch z of Z.
+func (g *Graph) sketchWeights(team *kernel.Team, z *gram.Sketch, s *estimateScratch) {
+	r, reader := z.Rows(), z.Reader()
 	for j, v := range g.Delta {
 		if v > 0 {
-			reader.ColumnTo(b[j*r:][:r], j, 0, 1/math.Sqrt(v), 0)
+			reader.ColumnTo(s.weights.Data[j*r:][:r], j, 0, 1/math.Sqrt(v), 0)
 		}
 	}
-	across := kernel.RowMajor(make([]float64, up.Rows*r), up.Rows, r, r)
-	kernel.Gemm(team, 1, up, kernel.RowMajor(b, m, r, r), across)
-	return across
+	kernel.Gemm(team, 1, s.up, s.weights, s.across)
 }
 
 // scaleToSquare scales x to the given squared length. It returns false if x is 0 and the squared length is not.

@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
@@ -276,6 +278,40 @@ func TestHeldErrorsAreOfTheTruth(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLayout: operations take the memory of their layouts, and no more.
+func TestLayout(t *testing.T) {
+	const n, m, d, k, r = 1100, 500, 400, 5, 256
+	tab := clusters(n, d, 4)
+	chunk := tab.Chunk(0, n)
+	a := tab.random(t, m, gram.ScaleStandard)
+	roomtest.CheckLayout(t, "statistics", Bytes(m, d, k, 1)-8*m*d-frameBytes*d-bufferBytes, func() {
+		must.Do(t, must.Get(NewStatistics(a, Options{Neighbors: k, Threads: 1}))(t).Add(chunk))
+	})
+	g := tab.graph(t, a, Options{})
+	roomtest.CheckLayout(t, "smoothing", SmoothBytes(m, d), func() { g.Smooth(1, 3) })
+
+	x, z, p := gram.NewSketch(d, gram.SketchOptions{Rows: r}), gram.NewSketch(m, gram.SketchOptions{Rows: r}), gram.NewProfile(d)
+	s := must.Get(NewStatistics(a, Options{}))(t)
+	s.SketchWeights(z)
+	must.Do(t, errors.Join(s.Add(chunk), x.Add(chunk), p.Add(chunk)))
+	g = must.Get(s.Graph(must.Get(p.Gram(tab.Columns(), gram.FinishOptions{Scale: gram.ScaleCenter}))(t)))(t)
+	std := must.Get(gram.NewStandardizer(p, tab.Columns(), gram.ScaleCenter, gram.FillMean))(t)
+	std.Factor = g.Scale
+	var estimated Graph
+	peak, _ := EstimateBytes(m, d, r)
+	roomtest.CheckLayout(t, "an estimate", peak-bufferBytes, func() {
+		rows, weights := *x, *z // Estimate consumes them
+		estimated = *g
+		estimated.G = &gram.Matrix{D: d}
+		must.Do(t, estimated.Estimate(1, &rows, &weights, std))
+	})
+	order := make([]int, 50)
+	for a := range order {
+		order[a] = 7 * a
+	}
+	roomtest.CheckLayout(t, "held errors", HeldBytes(m, len(order), r)-bufferBytes, func() { estimated.HeldErrors(1, order) })
 }
 
 // TestEstimateIgnoresOtherColumns: columns that are not features, whose sums the sketch contains too, change no bit of

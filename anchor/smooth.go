@@ -3,6 +3,7 @@ package anchor
 import (
 	"fmt"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -18,7 +19,15 @@ type Target struct {
 
 // SmoothBytes returns the peak memory that Smooth needs in addition to the Graph, including its result.
 func SmoothBytes(m, d int) int64 {
-	return 8*(2*int64(m)*int64(d)+int64(d)*int64(d)) + kernel.TeamBytes(m, d)
+	return kernel.TeamBytes(max(m, d), d) + room.Measure(func(l *room.Layout) { layOutSmooth(l, m, d, 2) })
+}
+
+// layOutSmooth takes the memory of S^(t−1)C, unless it is C, of its product with S, and of H from l.
+func layOutSmooth(l *room.Layout, m, d, t int) (u, su, h kernel.Matrix[float64]) {
+	if t > 1 {
+		u = kernel.NewMatrix[float64](l, m, d)
+	}
+	return u, kernel.NewMatrix[float64](l, m, d), kernel.NewMatrix[float64](l, d, d)
 }
 
 // Smooth returns the target T = AᵗX̃, the centred data smoothed in t rounds on the anchor graph. H = CᵀS^(t−1)C is D×D,
@@ -45,7 +54,8 @@ func (g *Graph) Smooth(threads, t int) Target {
 	team := kernel.NewTeam(threads)
 	s := kernel.RowMajor(g.S, m, m, m)
 	c := kernel.RowMajor(g.C, m, d, d)
-	u, next := c, kernel.RowMajor(make([]float64, m*d), m, d, d) // S^(t−1)C, and its product with S
+	free, next, h := layOutSmooth(nil, m, d, t)
+	u := c // S^(round−1)C; next is its product with S
 	for round := 1; ; round++ {
 		clear(next.Data)
 		kernel.Gemm(team, 1, s, u, next)
@@ -53,16 +63,15 @@ func (g *Graph) Smooth(threads, t int) Target {
 			break
 		}
 		if round == 1 {
-			u = kernel.RowMajor(make([]float64, m*d), m, d, d)
+			u = free
 		}
 		u, next = next, u
 	}
 	for i := range m { // tr(UᵀSU)
 		out.Total += kernel.Dot(u.Data[i*d:][:d], next.Data[i*d:][:d])
 	}
-	out.U, out.SU = u.Data, next.Data
-	out.H = make([]float64, d*d)
-	kernel.Gemm(team, 1, c.Trans(), u, kernel.RowMajor(out.H, d, d, d))
+	out.U, out.SU, out.H = u.Data, next.Data, h.Data
+	kernel.Gemm(team, 1, c.Trans(), u, h)
 	symmetrizeMatrix(threads, d, out.H)
 	return out
 }

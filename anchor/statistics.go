@@ -115,11 +115,36 @@ func (s *Statistics) Another() (*Statistics, error) {
 // number. The result is states times the bound given by [Bytes], but counts the working memory and the anchors only
 // once.
 func SharedBytes(m, d, neighbors, threads, states int) int64 {
-	one := Bytes(m, d, neighbors, threads)
-	if one == math.MaxInt64 || states < 1 {
-		return one
+	if m > maxRows || d > maxColumns {
+		return math.MaxInt64
 	}
-	return one + int64(states-1)*(8*int64(m)*int64(m+d+1)+frameBytes*int64(d))
+	threads = kernel.NewTeam(threads).Threads()
+	rows := rowsPerBlock(d, threads)
+	return room.Measure(func(l *room.Layout) {
+		kernel.NewMatrix[float64](l, m, d) // the anchors
+		for range max(states, 1) {
+			(&Statistics{m: m}).layOutSums(l, d)
+			l.Add(frameBytes * int64(d))
+		}
+		new(scratch).layOut(l, rows, d, neighbors)
+		l.Add(kernel.NearestBytes(threads, m, d) + kernel.SparseBytes(threads, rows, m, neighbors) + bufferBytes)
+	})
+}
+
+// layOutSums takes the memory of Δ, ZᵀZ and, unless d is 0, ZᵀX of d features from l.
+func (s *Statistics) layOutSums(l *room.Layout, d int) {
+	s.delta, s.zz = room.Slice[float64](l, s.m), room.Slice[float64](l, s.m*s.m)
+	if d > 0 {
+		s.zx = room.Slice[float64](l, s.m*d)
+	}
+}
+
+// layOut takes the memory for a block of rows with k neighbours each from l. d is the number of features of dense rows,
+// and 0 for sparse rows.
+func (w *scratch) layOut(l *room.Layout, rows, d, k int) {
+	w.rows, w.stride = rows, rows+blockPad
+	w.points = room.Slice[float64](l, w.stride*d)
+	w.index, w.distance, w.weight = room.Slice[int32](l, rows*(k+1)), room.Slice[float64](l, rows*(k+1)), room.Slice[float64](l, rows*k)
 }
 
 func (s *Statistics) allocateSums() error {
@@ -128,7 +153,6 @@ func (s *Statistics) allocateSums() error {
 		return &stream.MemoryError{What: fmt.Sprintf("the graph of %d anchors and %d features", s.m, d),
 			Need: need, Limit: s.opt.Limit}
 	}
-	s.delta = make([]float64, s.m)
 	switch {
 	case s.opt.Entries != nil:
 		counts := make([]int64, d)
@@ -142,10 +166,11 @@ func (s *Statistics) allocateSums() error {
 		if need := s.columns.Bytes() + s.neededBytes(); need > s.opt.Limit {
 			return &stream.MemoryError{What: fmt.Sprintf("the graph of %d anchors and %d features", s.m, d), Need: need, Limit: s.opt.Limit}
 		}
-	case !s.opt.Later:
-		s.zx = room.MakeSlice[float64](s.m * d)
+		d = 0
+	case s.opt.Later:
+		d = 0
 	}
-	s.zz = make([]float64, s.m*s.m)
+	s.layOutSums(nil, d)
 	return nil
 }
 
@@ -164,16 +189,7 @@ func (s *Statistics) neededBytes() int64 {
 // GOMAXPROCS), including the anchors themselves:
 //
 //	8·m² + 3·8·m·d + 4·m·d + working memory for a few hundred rows per worker
-func Bytes(m, d, neighbors, threads int) int64 {
-	if m > maxRows || d > maxColumns {
-		return math.MaxInt64
-	}
-	threads = kernel.NewTeam(threads).Threads()
-	rows := rowsPerBlock(d, threads)
-	block := int64(rows+blockPad)*8*int64(d) + int64(rows)*int64(24*neighbors+16)
-	return 8*int64(m)*int64(m+2*d+1) + kernel.NearestBytes(threads, m, d) + block +
-		kernel.SparseBytes(threads, rows, m, neighbors) + frameBytes*int64(d) + bufferBytes
-}
+func Bytes(m, d, neighbors, threads int) int64 { return SharedBytes(m, d, neighbors, threads, 1) }
 
 // ThinBytes bounds the memory of Statistics that keep C by its columns (see Options.Entries), including the m thin
 // anchors. coordinates is the number of their nonzero coordinates, and entries is the number of entries of all rows.
@@ -183,9 +199,16 @@ func ThinBytes(m, d, neighbors, threads int, coordinates, entries int64) int64 {
 	}
 	threads = kernel.NewTeam(threads).Threads()
 	block := int64(maxCoordinates + d)
-	return 8*int64(m)*int64(m+1) + ColumnsBytes(m, d, neighbors, entries) + 12*coordinates +
-		thinSearchBytes(m, d, int(coordinates), neighbors+1, threads) + 12*(block+block/2) +
-		maxBlockRows*int64(24*neighbors+16) + frameBytes*int64(d) + bufferBytes
+	return thinSumsBytes(m, neighbors) + ColumnsBytes(m, d, neighbors, entries) + 12*coordinates +
+		thinSearchBytes(m, d, int(coordinates), neighbors+1, threads) + 12*(block+block/2) + frameBytes*int64(d) + bufferBytes
+}
+
+// thinSumsBytes returns the memory of Δ and ZᵀZ, and of the neighbours and weights of a block of sparse rows.
+func thinSumsBytes(m, neighbors int) int64 {
+	return room.Measure(func(l *room.Layout) {
+		(&Statistics{m: m}).layOutSums(l, 0)
+		new(scratch).layOut(l, maxBlockRows, 0, neighbors)
+	})
 }
 
 const (
@@ -271,22 +294,17 @@ func (s *Statistics) newScratch(sparse bool) scratch {
 			return w
 		}
 	}
-	w := scratch{
-		team: team, rows: rows, stride: rows + blockPad,
-		near:     kernel.NewNearest(team, kernel.RowMajor(s.anchors.Points, s.m, d, d), s.k+1),
-		index:    make([]int32, rows*(s.k+1)),
-		distance: make([]float64, rows*(s.k+1)),
-		weight:   make([]float64, rows*s.k),
-	}
-	w.points = make([]float64, w.stride*d)
+	w := scratch{team: team, near: kernel.NewNearest(team, kernel.RowMajor(s.anchors.Points, s.m, d, d), s.k+1)}
+	w.layOut(nil, rows, d, s.k)
 	return w
 }
 
 // newThinScratch returns scratch for sparse rows among the anchors y. coordinates is the largest number of nonzero
 // coordinates in a block of rows.
 func (s *Statistics) newThinScratch(team *kernel.Team, y kernel.Compressed, coordinates int) scratch {
-	return scratch{team: team, thin: newThinSearch(y, s.k+1, team.Threads(), coordinates), index: make([]int32, maxBlockRows*(s.k+1)),
-		distance: make([]float64, maxBlockRows*(s.k+1)), weight: make([]float64, maxBlockRows*s.k)}
+	w := scratch{team: team, thin: newThinSearch(y, s.k+1, team.Threads(), coordinates)}
+	w.layOut(nil, maxBlockRows, 0, s.k)
+	return w
 }
 
 func (s *Statistics) addBlock(c *stream.Chunk, from, rows int) error {
