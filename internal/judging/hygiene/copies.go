@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -99,8 +100,7 @@ type distinctSketch struct {
 const (
 	// sketchSize is the number k of a distinctSketch. If one value in 20 of a column is repeated, the error of the
 	// estimated share is 0.01.
-	sketchSize  = 256
-	sketchBytes = 12 * sketchSize
+	sketchSize = 256
 	// maxSketched is the largest number of columns with a sketch. If a table has more columns of rarely repeated whole
 	// numbers, the numbers are measurements and not identifiers.
 	maxSketched = 256
@@ -124,9 +124,14 @@ func (s *distinctSketch) addValue(x float64) {
 	s.insertHash(at, h, 1)
 }
 
+// layOut takes the memory for hashes from l.
+func (s *distinctSketch) layOut(l *room.Layout) {
+	s.hash, s.count = room.Slice[uint64](l, sketchSize)[:0], room.Slice[uint32](l, sketchSize)[:0]
+}
+
 func (s *distinctSketch) insertHash(index int, h uint64, count uint32) {
 	if s.hash == nil {
-		s.hash, s.count = make([]uint64, 0, sketchSize), make([]uint32, 0, sketchSize)
+		s.layOut(nil)
 	}
 	if n := len(s.hash); n == sketchSize {
 		s.hash, s.count = s.hash[:n-1], s.count[:n-1]

@@ -57,7 +57,7 @@ func (f *Facts) encodeOrDecode(v *words.Visitor, previous *Facts) {
 		return
 	}
 	if v.Reads() {
-		f.label = newLabel(d, 0)
+		f.label = newLabel(nil, d, 0)
 		if previous.label != nil {
 			f.label.threads = previous.label.threads
 		}
@@ -101,7 +101,7 @@ func (f *Facts) encodeOrDecodeColumn(v *words.Visitor, c *column, index, columnC
 		return
 	}
 	if f.ends == nil {
-		f.ends = make([]columnEnds, min(columnCount, maxEndColumns))
+		f.ends = newEnds(nil, columnCount)
 	}
 	f.ends[index].encodeOrDecode(v)
 }
@@ -120,7 +120,8 @@ func (s *distinctSketch) encodeOrDecode(v *words.Visitor, hashCount int) {
 	v.Expect(1 + 2*hashCount)
 	words.Count(v, "values", &s.seen, math.MaxInt64)
 	if v.Reads() && hashCount > 0 {
-		s.hash, s.count = make([]uint64, hashCount, sketchSize), make([]uint32, hashCount, sketchSize)
+		s.layOut(nil)
+		s.hash, s.count = s.hash[:hashCount], s.count[:hashCount]
 	}
 	for i := range s.hash {
 		if v.Word(&s.hash[i]); i > 0 && s.hash[i] <= s.hash[i-1] {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/disk/words"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -20,9 +21,8 @@ const (
 	// endRunRows consecutive rows. Sampling single rows, each in its own cache line, was as slow as using all rows.
 	firstEndRows = 1 << 14
 	endRunRows   = 128
-	// maxEndColumns is the largest number of columns that are examined. Each of these needs endsBytes bytes of memory.
+	// maxEndColumns is the largest number of columns that are examined.
 	maxEndColumns = 1 << 14
-	endsBytes     = 72
 	// The distance of a sentinel from the other values must exceed sentinelGap times the range of these values. For a
 	// number that is hardly a measurement (see isFill), a distance of fillGap times this range is enough.
 	sentinelGap = 5
@@ -78,9 +78,13 @@ func (e *columnEnds) addValue(x float64) {
 	}
 }
 
+func newEnds(l *room.Layout, columnCount int) []columnEnds {
+	return room.Slice[columnEnds](l, min(columnCount, maxEndColumns))
+}
+
 func (f *Facts) addChunkToEnds(c *stream.Chunk) {
 	if f.ends == nil {
-		f.ends = make([]columnEnds, min(len(f.columns), maxEndColumns))
+		f.ends = newEnds(nil, len(f.columns))
 	}
 	f.sampledRows = f.sampledRows[:0]
 	for i := range c.Rows {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -45,18 +46,24 @@ func New(d, threads int, labelled bool) *Facts {
 		f.columns[j].units = allUnits
 	}
 	if labelled {
-		f.label = newLabel(d, threads)
+		f.label = newLabel(nil, d, threads)
 	}
 	return f
 }
 
 // FactsBytes returns an upper bound of the memory of the Facts of d columns.
 func FactsBytes(d int, labelled bool) int64 {
-	n := 24*int64(d) + endsBytes*int64(min(d, maxEndColumns)) + sketchBytes*int64(min(d, maxSketched))
-	if labelled {
-		n += 72*int64(d) + 40*min(maxCells, maxClasses*int64(d))
-	}
-	return n
+	return room.Measure(func(l *room.Layout) {
+		room.Slice[column](l, d)
+		newEnds(l, d)
+		for range min(d, maxSketched) {
+			new(distinctSketch).layOut(l)
+		}
+		if labelled {
+			newLabel(l, d, 0)
+			room.Slice[classSums](l, min(maxCells, maxClasses*d))
+		}
+	})
 }
 
 // Bytes returns an upper bound of the memory of f.

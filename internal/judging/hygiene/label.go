@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -64,7 +65,9 @@ type labelSums struct {
 	px, py, weight, sx, sy, sxx, syy, sxy float64 // sx is Σw·(x − px), sxy is Σw·(x − px)(y − py)
 }
 
-func newLabel(d, threads int) *label { return &label{threads: threads, pairs: make([]labelSums, d)} }
+func newLabel(l *room.Layout, d, threads int) *label {
+	return &label{threads: threads, pairs: room.Slice[labelSums](l, d)}
+}
 
 func (l *label) clone() *label {
 	o := *l

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -322,4 +323,20 @@ func FuzzReadFrom(f *testing.F) {
 		must.Do(t, g.Merge(g))
 		g.FindSuspects(gram.NewProfile(len(tab.cols)), nil, 0.5)
 	})
+}
+
+// TestLayout: facts take the memory of their layout, and no more. The label has nearly the largest number of sums by
+// class, and as many columns as possible have a sketch, because they count the rows.
+func TestLayout(t *testing.T) {
+	const rows, d, classes = 500, 3000, 10
+	c := &stream.Chunk{Rows: rows, Block: rows, Cols: d, Stride: rows, Data: make([]float64, d*rows), Target: make([]float64, rows)}
+	for i := range rows {
+		c.Target[i] = float64(i % classes)
+		for j := range d {
+			if c.Data[j*rows+i] = float64(i%7) + float64(j)/d; j < maxSketched {
+				c.Data[j*rows+i] = float64(i + j)
+			}
+		}
+	}
+	roomtest.CheckLayout(t, "facts", FactsBytes(d, true), func() { must.Do(t, New(d, 1, true).Add(c)) })
 }
