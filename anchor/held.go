@@ -153,14 +153,13 @@ func HeldBytes(m, k, rows int) int64 {
 	})
 }
 
-// heldScratch is the memory of HeldErrors.
+// heldScratch is the memory of HeldErrors for an order of k features. A feature has rank numbers in the factor, heldRank
+// numbers in the held-out rows, and q numbers in the known part.
 type heldScratch struct {
 	up, columns, known                  kernel.Matrix[float64] // columns is the scratch of addKnownPart
 	rows, basis, heldBasis, left, total []float64
 }
 
-// layOut takes the memory for an order of k features from l. A feature has rank numbers in the factor, heldRank numbers
-// in the held-out rows, and q numbers in the known part.
 func (s *heldScratch) layOut(l *room.Layout, m, q, rank, heldRank, k int) {
 	width := heldRank + q
 	s.up, s.columns, s.known = kernel.NewMatrix[float64](l, q, m), kernel.NewMatrix[float64](l, sketchBlock, m), kernel.NewMatrix[float64](l, sketchBlock, q)
@@ -181,13 +180,12 @@ func EstimateBytes(m, d, rows int) (peak, stays int64) {
 	return peak, 8 * (int64(max(2*r, r-held+m)+held)*int64(d) + int64(m)*int64(m))
 }
 
-// estimateScratch is the memory of Estimate. Its factor is empty if the memory of the sketch suffices.
+// estimateScratch is the memory of Estimate for m anchors, q directions of the graph, d features and r rows of the
+// sketch, of which `held` are held out. Its factor is empty if the memory of the sketch suffices.
 type estimateScratch struct {
 	up, knownB, weights, across, sketched, known, factor, heldRows kernel.Matrix[float64]
 }
 
-// layOut takes the memory for m anchors, q directions of the graph, d features and r rows of the sketch, of which `held`
-// are held out, from l.
 func (s *estimateScratch) layOut(l *room.Layout, m, q, d, r, held int) {
 	s.up, s.knownB = kernel.NewMatrix[float64](l, q, m), kernel.NewMatrix[float64](l, q, m)
 	s.weights, s.across = kernel.NewMatrix[float64](l, m, r), kernel.NewMatrix[float64](l, q, r)

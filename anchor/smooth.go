@@ -19,12 +19,12 @@ type Target struct {
 
 // SmoothBytes returns the peak memory that Smooth needs in addition to the Graph, including its result.
 func SmoothBytes(m, d int) int64 {
-	return kernel.TeamBytes(max(m, d), d) + room.Measure(func(l *room.Layout) { layOutSmooth(l, m, d, 2) })
+	products := kernel.TeamBytes(max(m, d), d) // m×d, and d×d for H
+	return products + room.Measure(func(l *room.Layout) { layOutSmooth(l, m, d, 2) })
 }
 
-// layOutSmooth takes the memory of S^(t−1)C, unless it is C, of its product with S, and of H from l.
 func layOutSmooth(l *room.Layout, m, d, t int) (u, su, h kernel.Matrix[float64]) {
-	if t > 1 {
+	if t > 1 { // otherwise U is C
 		u = kernel.NewMatrix[float64](l, m, d)
 	}
 	return u, kernel.NewMatrix[float64](l, m, d), kernel.NewMatrix[float64](l, d, d)

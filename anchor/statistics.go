@@ -203,7 +203,6 @@ func ThinBytes(m, d, neighbors, threads int, coordinates, entries int64) int64 {
 		thinSearchBytes(m, d, int(coordinates), neighbors+1, threads) + 12*(block+block/2) + frameBytes*int64(d) + bufferBytes
 }
 
-// thinSumsBytes returns the memory of Δ and ZᵀZ, and of the neighbours and weights of a block of sparse rows.
 func thinSumsBytes(m, neighbors int) int64 {
 	return room.Measure(func(l *room.Layout) {
 		(&Statistics{m: m}).layOutSums(l, 0)

@@ -87,15 +87,13 @@ func SharedBytes(d, missing, states int) int64 {
 	})
 }
 
-// layOutMissingSums takes the memory of A and N from l, for d columns of which dm have missing entries.
 func layOutMissingSums(l *room.Layout, d, dm int) (cross, bothMissing []float64) {
 	return room.Slice[float64](l, dm*d), room.Slice[float64](l, dm*dm)
 }
 
-// layOut takes the scratch for strips of d columns from l.
 func (s *scratch) layOut(l *room.Layout, d int) {
 	s.packed, s.root = room.Slice[float64](l, d*stripRows), room.Slice[float64](l, stripRows)
-	s.wholeNumbers.layOut(l, d)
+	s.layOutNumbers(l, d)
 	l.Add(kernel.TeamBytes(d, d))
 }
 

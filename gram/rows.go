@@ -44,7 +44,6 @@ func RowsBytes(d int, rows int64, narrow bool) int64 {
 	return room.Measure(func(l *room.Layout) { r.layOut(l, d, narrow); r.layOutRoots(l) }) + columnBytes*int64(d)
 }
 
-// layOut takes the memory of the values and positions from l.
 func (r *Rows) layOut(l *room.Layout, d int, narrow bool) {
 	if narrow {
 		r.narrowValues = room.Slice[float32](l, d*r.capacity)

@@ -74,7 +74,6 @@ func SketchBytes(d, missing, rows int) int64 {
 	})
 }
 
-// layOut takes the memory of s from l, apart from the sketches of missing entries.
 func (s *Sketch) layOut(l *room.Layout) {
 	s.sums, s.top, s.ones = room.Slice[int64](l, 2*s.opt.Rows*s.d), room.Slice[int8](l, s.d), s.newSketchColumn(l)
 	for j := range s.top {

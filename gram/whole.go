@@ -22,12 +22,11 @@ type wholeNumbers struct {
 // integers.
 const maxOtherColumns = 32
 
-// layOut takes the memory for d columns from l, including the packed panels of the products.
-func (w *wholeNumbers) layOut(l *room.Layout, d int) {
+func (w *wholeNumbers) layOutNumbers(l *room.Layout, d int) {
 	w.numbers, w.isSmall, w.isZero, w.index = room.Slice[int16](l, d*stripRows), room.Slice[bool](l, d), room.Slice[bool](l, d), room.Slice[int](l, d)
 	others := min(maxOtherColumns, d)
 	w.rows, w.product = room.Slice[float64](l, others*stripRows), room.Slice[float64](l, others*d)
-	l.Add(kernel.WholeBytes(d))
+	l.Add(kernel.WholeBytes(d)) // packed panels of the products
 }
 
 // storeColumnIfSmall stores column j of the strip if it is small. Several goroutines may call it for different columns.

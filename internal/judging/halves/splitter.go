@@ -47,7 +47,6 @@ func SplitterBytes(d, shards int) int64 {
 	})
 }
 
-// layOut takes the memory for waiting rows of d columns from l.
 func (t *shard) layOut(l *room.Layout, d int) {
 	t.data, t.position = room.Slice[float64](l, stripRows*d), room.Slice[int64](l, stripRows)
 	t.weight, t.missing = room.Slice[float64](l, stripRows), room.Slice[stream.MissingCount](l, d)

@@ -124,7 +124,6 @@ func (s *distinctSketch) addValue(x float64) {
 	s.insertHash(at, h, 1)
 }
 
-// layOut takes the memory for hashes from l.
 func (s *distinctSketch) layOut(l *room.Layout) {
 	s.hash, s.count = room.Slice[uint64](l, sketchSize)[:0], room.Slice[uint32](l, sketchSize)[:0]
 }
