@@ -5,6 +5,8 @@ import (
 	"math"
 	mathbits "math/bits"
 	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 )
 
 // coarseScreen screens rows in 8-bit numbers, see [Nearest]. Four of these are multiplied in the time of one float32.
@@ -43,8 +45,8 @@ type codedAnchors struct {
 	factor []float32 // for each point, see coarseCode.mul
 }
 
-func newCodedAnchors(count, dims int) codedAnchors {
-	return codedAnchors{dims, make([]byte, count*dims), make([]float32, count)}
+func newCodedAnchors(l *room.Layout, count, dims int) codedAnchors {
+	return codedAnchors{dims, room.Slice[byte](l, count*dims), room.Slice[float32](l, count)}
 }
 
 func (a *codedAnchors) packAnchorFromLane(code *coarseCode, j int, factor float32, numbers []byte, i int) {
@@ -64,8 +66,10 @@ type codedRows struct {
 	shifts  [][lanes]int32   // for each panel, see coarseCode.mul
 }
 
-func newCodedRows(count, dims int) codedRows {
-	return codedRows{make([]byte, count*dims), make([][lanes]float32, count/lanes), make([][lanes]int32, count/lanes)}
+func (r *codedRows) reserveMemory(l *room.Layout, count, dims int) {
+	reserve(l, &r.numbers, count*dims)
+	reserve(l, &r.steps, count/lanes)
+	reserve(l, &r.shifts, count/lanes)
 }
 
 func (r *codedRows) panelNumbers(p, dims int) []byte { return r.numbers[p*lanes*dims:][:lanes*dims] }
@@ -143,19 +147,17 @@ const (
 // ‖ε‖/‖y‖ exceeds ρ. Then the bound of [coarseScreen] is (‖δ‖(1 + ρ) + ‖x‖ρ)·slack.
 func (n *Nearest) prepareCoarse(norms []float64) {
 	const unit = 0x1p-24
-	c := &coarseScreen{code: &n.team.isa.coarse}
-	nr := c.code.nr
+	nr := n.team.isa.coarse.nr
 	n.paddedAnchors, n.panelRows = panelCount(n.m, nr)*nr, lanes
-	n.resetBounds()
-	c.codedAnchors = newCodedAnchors(n.paddedAnchors, panelCount(n.d, 4)*4)
-	c.window = 1 << (mathbits.Len(uint(c.dims)) - 1)
-	c.signs = make([]uint32, c.dims)
+	n.resetBounds(nil)
+	c := n.layOutCoarse(nil)
+	c.code, c.window = &n.team.isa.coarse, 1<<(mathbits.Len(uint(c.dims))-1)
 	random := bitSource(1)
 	for l := range c.signs {
 		c.signs[l] = uint32(random.nextBit()) << 31
 	}
 	losses := make([]float64, n.m)
-	panel, numbers := alignedSlice[float32](lanes*c.dims), make([]byte, lanes*c.dims)
+	panel, numbers := alignedSlice[float32](nil, lanes*c.dims), make([]byte, lanes*c.dims)
 	var l laneScales
 	n.coarse = c
 	for first := 0; first < n.m; first += lanes {
@@ -174,6 +176,11 @@ func (n *Nearest) prepareCoarse(norms []float64) {
 		add := 4*unit*sq + float64(n.d)*0x1p-120
 		n.setAnchorBounds(j, sq, add, math.Sqrt(sq)*max(1, losses[j]/c.loss))
 	}
+}
+
+func (n *Nearest) layOutCoarse(l *room.Layout) *coarseScreen {
+	dims := panelCount(n.d, 4) * 4
+	return &coarseScreen{codedAnchors: newCodedAnchors(l, n.paddedAnchors, dims), signs: room.Slice[uint32](l, dims)}
 }
 
 // usualLoss returns a bound that most of the losses do not exceed. A loss is an error as a share of a point's length.
@@ -311,7 +318,7 @@ func (n *Nearest) judgeScreening() {
 	}
 	left, tried := float64(c.left)/float64(c.seen), float64(c.tried)/float64(c.seen)
 	if over := left - float64(n.count); over > maxKeptShare*float64(n.m) {
-		n.coarse = nil
+		n.coarse, n.scratch = nil, nil
 		n.prepareScreen(n.squaredLengths())
 		return
 	}

@@ -87,20 +87,14 @@ func SyrkWhole(t *Team, a []int16, n, k, lda int, at []int, c Matrix[float64]) {
 		workers = 1
 	}
 	w := &t.isa.integer
-	if size := panelCount(n, w.mr) * w.mr * p.pairs; len(p.packedA) < size {
-		p.packedA = alignedSlice[float32](size)
-	}
-	if size := panelCount(n, w.nr) * w.nr * p.pairs; len(p.packedB) < size {
-		p.packedB = alignedSlice[float32](size)
-	}
-	if size := w.mr * w.nr * workers; len(p.edges) < size {
-		p.edges = alignedSlice[float64](size)
-	}
+	reserve(nil, &p.packedA, panelCount(n, w.mr)*w.mr*p.pairs)
+	reserve(nil, &p.packedB, panelCount(n, w.nr)*w.nr*p.pairs)
+	reserve(nil, &p.edges, w.mr*w.nr*workers)
 	t.runTogether(workers, p.body)
 	p.a, p.c, p.at = Matrix[float32]{}, Matrix[float64]{}, nil
 }
 
-// WholeBytes bounds the memory of a team of at most 64 workers for SyrkWhole of n rows.
+// WholeBytes bounds the memory of a team of at most 64 workers for SyrkWhole of n rows of at most 256 integers.
 func WholeBytes(n int) int64 { return 2*2*depth*int64(n+48) + 64*8*8*48 }
 
 // wholeProduct contains the arguments of the current SyrkWhole, and scratch memory kept between calls. Packing moves a

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+)
 
 // leadScreen excludes most anchors of a [Nearest] by products in few dimensions, before screening in all dimensions.
 //
@@ -83,19 +87,20 @@ func affordableCoordinates(m, d int) int {
 	return min((m-2*leadRowCost)*d/(2*(m+d)), maxLeadCoordinates) / coordinateStep * coordinateStep
 }
 
-// leadBytes bounds the memory of a lead, also during its construction. It includes each worker's scratch memory for the
-// given number of rows, and the team's scratch memory for products.
-func leadBytes(workers, m, d, rows int) int64 {
-	size := int64(affordableCoordinates(m, d))
-	if size == 0 {
-		return 0
-	}
-	wide, dims, stride := int64(m+coordinateStep), int64(d+4), int64(d+4+dotsBlock)
-	coded := int64(m)*stride + (size+12)*wide + size*(dims+8)
-	directions := 8 * size * (2*dims + int64(m) + size)
-	anchors := 8*size*(dims+3*size) + 8*leadBatch*(dims+3*size) + 5*lanes*(dims+size) + 24*wide
-	worker := (stride+size+4)*int64(rows) + 8*int64(rows) + 4*lanes*size + 4*(int64(m)+foundGroups*group)
-	return coded + max(directions, anchors) + int64(workers)*worker + TeamBytes(m, d)
+// layOutLead takes a lead of `size` coordinates from l.
+func (n *Nearest) layOutLead(l *room.Layout, size int) *leadScreen {
+	dims := n.coarse.dims
+	stride := panelCount(dims, dotsBlock) * dotsBlock
+	return &leadScreen{codedAnchors: newCodedAnchors(l, n.paddedAnchors, size), slack: room.Slice[float32](l, n.paddedAnchors+readBeyond),
+		negatedP: newCodedAnchors(l, size, dims), zeros: room.Slice[float32](l, size),
+		anchorNumbers: room.Slice[byte](l, n.m*stride), stride: stride}
+}
+
+// leadWorkBytes bounds the memory that newLeadScreen needs in addition to the lead of the given size.
+func leadWorkBytes(m, dims, size int64) int64 {
+	directions := 8 * size * (2*dims + m + size)
+	anchors := 8*size*(dims+3*size) + 8*leadBatch*(dims+3*size) + 5*lanes*(dims+size) + 24*m
+	return max(directions, anchors) + TeamBytes(int(m), int(dims))
 }
 
 // newLeadScreen returns a lead with up to maxCoordinates coordinates. It returns nil if its directions contain less
@@ -107,10 +112,9 @@ func (n *Nearest) newLeadScreen(maxCoordinates int, minShare float64) *leadScree
 		return nil
 	}
 	size := panelCount(basis.Rows+spareCoordinates, coordinateStep) * coordinateStep
-	f := &leadScreen{codedAnchors: newCodedAnchors(n.paddedAnchors, size), negatedP: newCodedAnchors(size, c.dims), zeros: make([]float32, size),
-		stride: panelCount(c.dims, dotsBlock) * dotsBlock}
+	f := n.layOutLead(nil, size)
 	p := RowMajor(make([]float64, size*c.dims), size, c.dims, c.dims)
-	panel, numbers, line := alignedSlice[float32](lanes*c.dims), make([]byte, lanes*c.dims), make([]byte, c.dims)
+	panel, numbers, line := alignedSlice[float32](nil, lanes*c.dims), make([]byte, lanes*c.dims), make([]byte, c.dims)
 	var l laneScales
 	for first := 0; first < size; first += lanes {
 		clear(panel)
@@ -160,13 +164,12 @@ const leadBatch = 64
 // minSingular.
 func (n *Nearest) encodeLeadAnchors(f *leadScreen, norms []float64, p, gram Matrix[float64], minSingular float64) {
 	c, size := n.coarse, f.dims
-	f.slack, f.anchorNumbers = make([]float32, n.paddedAnchors+readBeyond), make([]byte, n.m*f.stride)
 	losses, lengths := make([]float64, n.m), make([]float64, n.m)
 	turned := RowMajor(make([]float64, leadBatch*c.dims), leadBatch, c.dims, c.dims)
 	batch := func() Matrix[float64] { return RowMajor(make([]float64, leadBatch*size), leadBatch, size, size) }
 	u, v, r := batch(), batch(), batch()
-	panel, numbers := alignedSlice[float32](lanes*c.dims), make([]byte, lanes*c.dims)
-	codes, code := alignedSlice[float32](lanes*size), make([]byte, lanes*size)
+	panel, numbers := alignedSlice[float32](nil, lanes*c.dims), make([]byte, lanes*c.dims)
+	codes, code := alignedSlice[float32](nil, lanes*size), make([]byte, lanes*size)
 	var l laneScales
 	for from := 0; from < n.m; from += leadBatch {
 		in := min(leadBatch, n.m-from)
@@ -236,12 +239,12 @@ func writeSpareCoordinates(panel []float32, size, i int, length float64) float64
 	return spareCoordinates * float64(part) * float64(part)
 }
 
-func (s *leadScratch) reserveMemory(n *Nearest, f *leadScreen) {
-	if len(s.rowNumbers) >= n.rows*f.stride {
-		return
-	}
-	*s = leadScratch{codedRows: newCodedRows(n.rows, f.dims), rowNumbers: make([]byte, n.rows*f.stride), loose: make([]float32, n.rows),
-		projected: alignedSlice[float32](lanes * f.dims), first: make([]int32, 0, n.m)}
+func (s *leadScratch) reserveMemory(l *room.Layout, n *Nearest, f *leadScreen) {
+	s.codedRows.reserveMemory(l, n.rows, f.dims)
+	reserve(l, &s.rowNumbers, n.rows*f.stride)
+	reserve(l, &s.loose, n.rows)
+	reserve(l, &s.projected, lanes*f.dims)
+	reserve(l, &s.first, n.m)
 }
 
 // projectPanel computes w, and a row's part of the bounds, for panel p of the rows whose bytes and scales are in s.

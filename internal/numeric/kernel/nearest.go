@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 )
 
 // Nearest finds a given number of anchors, those nearest to each row. The anchors are m points in d dimensions,
@@ -103,10 +105,8 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 	if points.checkBounds("points"); count < 1 || count > m {
 		panic(fmt.Sprintf("kernel: %d nearest of %d points", count, m))
 	}
-	n := &Nearest{team: t, m: m, d: d, count: count,
-		padded: panelCount(d, squaresBlock) * squaresBlock, center: make([]float64, d)}
-	n.body = n.searchRowRanges
-	n.points = make([]float64, m*n.padded)
+	n := layOutNearest(nil, m, d, count)
+	n.team, n.body = t, n.searchRowRanges
 	Copy(RowMajor(n.points, m, d, n.padded), points)
 	for i := range m {
 		Axpy(1/float64(m), n.points[i*n.padded:][:d], n.center)
@@ -118,6 +118,11 @@ func NewNearest(t *Team, points Matrix[float64], count int) *Nearest {
 		n.prepareScreen(norms)
 	}
 	return n
+}
+
+func layOutNearest(l *room.Layout, m, d, count int) *Nearest {
+	padded := panelCount(d, squaresBlock) * squaresBlock
+	return &Nearest{m: m, d: d, count: count, padded: padded, points: room.Slice[float64](l, m*padded), center: room.Slice[float64](l, d)}
 }
 
 // Rebuild prepares points like NewNearest, but reuses the scratch memory of n, which must not be used afterwards.
@@ -135,13 +140,28 @@ func (n *Nearest) Rebuild(points Matrix[float64], count int) *Nearest {
 	return next
 }
 
-// NearestBytes bounds the memory of a Nearest of m points in d dimensions, with scratch for the given workers.
+// NearestBytes bounds the memory of a Nearest of m points in d dimensions, with scratch for the given workers, on any
+// instruction set, for searches of at most 256 points. Screening in float32, or in bytes with a lead, needs the most.
 func NearestBytes(workers, m, d int) int64 {
-	const widest = 48
-	wide := int64(m + widest)
-	rows := min(max(min(nearestBytes/4/wide, int64(maxTaskRows(d))), 8), maxNearestRows) + 8
-	worker := 5*rows*int64(d+lanes) + 4*(rows*wide+readBeyond) + 8*rows*int64(d+squaresBlock) + (128+4*(wide/group+1))*rows + 16*wide
-	return 8*int64(m)*int64(d+squaresBlock) + 4*wide*int64(d) + 24*wide + 64*int64(d) + int64(workers)*worker + leadBytes(workers, m, d, int(rows))
+	const widest, highest, mostCount = 48, 8, 256 // anchors and rows of a panel, and points sought
+	return room.Measure(func(l *room.Layout) {
+		n := layOutNearest(l, m, d, min(m, mostCount))
+		n.paddedAnchors = m + widest
+		n.rows = min(max(min(nearestBytes/4/n.paddedAnchors, maxTaskRows(d)), highest), maxNearestRows) + highest
+		n.resetBounds(l)
+		l.Add(8 * int64(m)) // squared lengths
+		room.Slice[nearestScratch](l, workers)
+		l.Phase(func() {
+			alignedSlice[float32](l, n.paddedAnchors*d)
+			n.reserveScratch(l, workers)
+		})
+		if size := affordableCoordinates(m, d); size > 0 {
+			n.coarse = n.layOutCoarse(l)
+			n.coarse.lead = n.layOutLead(l, size)
+			n.reserveScratch(l, workers)
+			l.Add(leadWorkBytes(int64(m), int64(n.coarse.dims), int64(size)))
+		}
+	})
 }
 
 const (
@@ -173,12 +193,7 @@ func (n *Nearest) SearchTo(index []int32, distance []float64, x Matrix[float64])
 	}
 	share := panelCount(panelCount(x.Rows, workers), n.panelRows) * n.panelRows
 	n.rows = min(max(min(bytes/4/n.paddedAnchors, maxTaskRows(n.d))/n.panelRows*n.panelRows, n.panelRows), maxNearestRows, share)
-	for len(n.scratch) < workers {
-		n.scratch = append(n.scratch, nearestScratch{})
-	}
-	for w := range workers {
-		n.scratch[w].reserveMemory(n)
-	}
+	n.reserveScratch(nil, workers)
 	n.team.runTogether(workers, n.body)
 	if n.coarse != nil {
 		n.judgeScreening()
@@ -186,30 +201,34 @@ func (n *Nearest) SearchTo(index []int32, distance []float64, x Matrix[float64])
 	n.x, n.index, n.distance = Matrix[float64]{}, nil, nil
 }
 
-func (s *nearestScratch) reserveMemory(n *Nearest) {
-	if c := n.coarse; c != nil && len(s.numbers) < n.rows*c.dims {
-		s.panels, s.codedRows = alignedSlice[float32](lanes*c.dims), newCodedRows(n.rows, c.dims)
+func (n *Nearest) reserveScratch(l *room.Layout, workers int) {
+	for len(n.scratch) < workers {
+		n.scratch = append(n.scratch, nearestScratch{})
 	}
-	if n.coarse != nil && n.coarse.lead != nil {
-		s.lead.reserveMemory(n, n.coarse.lead)
+	for w := range workers {
+		n.scratch[w].reserveMemory(l, n)
 	}
-	if n.coarse == nil && len(s.panels) < n.rows*n.d {
-		s.panels = alignedSlice[float32](n.rows * n.d)
+}
+
+func (s *nearestScratch) reserveMemory(l *room.Layout, n *Nearest) {
+	if c := n.coarse; c == nil {
+		reserve(l, &s.panels, n.rows*n.d)
+	} else {
+		reserve(l, &s.panels, lanes*c.dims)
+		s.codedRows.reserveMemory(l, n.rows, c.dims)
+		if c.lead != nil {
+			s.lead.reserveMemory(l, n, c.lead)
+		}
 	}
-	if len(s.half) < n.rows*n.paddedAnchors+readBeyond {
-		s.half = alignedSlice[float32](n.rows*n.paddedAnchors + readBeyond)
-	}
-	if len(s.lowestLowers) < n.rows*n.groups {
-		s.lowestLowers = make([]float32, n.rows*n.groups)
-	}
-	if len(s.norms) >= n.rows {
-		return
-	}
-	s.norms, s.loose, s.lowestUppers = make([]float64, n.rows), make([]float32, n.rows), make([][upperSets]float32, n.rows)
-	s.raw = make([]float64, n.rows*n.padded)
-	s.candidates = make([]candidate, 0, n.m)
-	s.uppers = make([]float64, 0, n.count)
-	s.nearest = make([]neighbour, 0, n.count+1)
+	reserve(l, &s.half, n.rows*n.paddedAnchors+readBeyond)
+	reserve(l, &s.lowestLowers, n.rows*n.groups)
+	reserve(l, &s.lowestUppers, n.rows)
+	reserve(l, &s.norms, n.rows)
+	reserve(l, &s.loose, n.rows)
+	reserve(l, &s.raw, n.rows*n.padded)
+	reserve(l, &s.candidates, n.m)
+	reserve(l, &s.uppers, n.count)
+	reserve(l, &s.nearest, n.count+1)
 }
 
 func (n *Nearest) searchRowRanges(worker int) {

@@ -127,15 +127,9 @@ func (p *floatProduct[T]) reservePanels(workers int) {
 	if p.isThin {
 		inA, inB = 0, p.thinCols*min(thinDepths*depth, p.a.Cols)
 	}
-	if len(p.packedA) < inA {
-		p.packedA = alignedSlice[T](inA)
-	}
-	if len(p.packedB) < inB {
-		p.packedB = alignedSlice[T](inB)
-	}
-	if n := p.mr * p.nr * workers; len(p.edges) < n {
-		p.edges = alignedSlice[T](n)
-	}
+	reserve(nil, &p.packedA, inA)
+	reserve(nil, &p.packedB, inB)
+	reserve(nil, &p.edges, p.mr*p.nr*workers)
 }
 
 // productBlock describes the product C[i:i+m, j:j+n] += A[i:i+m, l:l+k] · B[l:l+k, j:j+n].

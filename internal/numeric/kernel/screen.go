@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 )
 
 // squaredLengths returns the squared lengths of the centred anchors, and sets the scale.
@@ -46,12 +48,12 @@ func (n *Nearest) prepareScreen(norms []float64) {
 	n.productError = (float64(min(n.d, depth)) + chains + 5) * unit
 	h := (chains + 5) * unit
 	n.paddedAnchors, n.panelRows = panelCount(n.m, u.nr)*u.nr, u.mr
-	n.resetBounds()
+	n.resetBounds(nil)
 	for i, sq := range norms {
 		sq *= n.scale * n.scale
 		n.setAnchorBounds(i, sq, h*sq/2+float64(n.d)*0x1p-120, math.Sqrt(sq))
 	}
-	n.packed = alignedSlice[float32](n.paddedAnchors * n.d)
+	n.packed = alignedSlice[float32](nil, n.paddedAnchors*n.d)
 	for l := 0; l < n.d; l += depth {
 		k := min(depth, n.d-l)
 		for i := range n.m {
@@ -63,9 +65,10 @@ func (n *Nearest) prepareScreen(norms []float64) {
 	}
 }
 
-// resetBounds allocates the parts of the bounds that belong to anchors. The bounds of padding anchors are infinite.
-func (n *Nearest) resetBounds() {
-	n.halfLengths, n.slack, n.boundGap = make([]float32, n.paddedAnchors+readBeyond), make([]float32, n.paddedAnchors+readBeyond), make([]float64, n.m)
+// resetBounds takes the parts of the bounds that belong to anchors from l. The bounds of padding anchors are infinite.
+func (n *Nearest) resetBounds(l *room.Layout) {
+	n.halfLengths, n.slack = room.Slice[float32](l, n.paddedAnchors+readBeyond), room.Slice[float32](l, n.paddedAnchors+readBeyond)
+	n.boundGap = room.Slice[float64](l, n.m)
 	n.widestGap, n.groups = 0, panelCount(n.paddedAnchors, group)
 	for i := range n.halfLengths {
 		n.halfLengths[i] = float32(math.Inf(1))

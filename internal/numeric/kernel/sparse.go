@@ -1,6 +1,10 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+)
 
 // Sparse is an n×m matrix Z with the same number of entries, Count, in every row, such as the weights of rows on their
 // nearest anchors: row i has Value[i*Count+e] in column Index[i*Count+e]. Columns may repeat within a row.
@@ -50,8 +54,7 @@ const (
 // SparseBytes returns the scratch memory of SparseGemm for the given numbers of workers and of rows in a call, if Z has
 // m columns and `count` entries in each row.
 func SparseBytes(workers, rows, m, count int) int64 {
-	n := int64(min(rows, stripRows))
-	return int64(workers)*8*stripColumns*n + 12*n*int64(count) + 4*int64(m+1)
+	return room.Measure(func(l *room.Layout) { new(sparseProduct).reserveMemory(l, workers, min(rows, stripRows), m, count) })
 }
 
 // sparseProduct contains the arguments of the current SparseGemm, and stripColumns×stripRows scratch numbers per
@@ -68,14 +71,20 @@ type sparseProduct struct {
 
 func (p *sparseProduct) initForTeam(t *Team) { p.team, p.body = t, p.runWorker }
 
+func (p *sparseProduct) reserveMemory(l *room.Layout, workers, rows, columns, count int) {
+	reserve(l, &p.starts, columns+1)
+	reserve(l, &p.rowOf, rows*count)
+	reserve(l, &p.weights, rows*count)
+	reserve(l, &p.rows, workers*stripColumns*rows)
+}
+
 func (p *sparseProduct) addProduct(z Sparse, x, c Matrix[float64]) {
 	t, entries := p.team, z.Rows*z.Count
-	if len(p.starts) < z.Cols+1 {
-		p.starts = make([]int32, z.Cols+1)
+	workers := min(t.workers, panelCount(x.Cols, stripColumns))
+	if entries*x.Cols < t.minSharedSize {
+		workers = 1
 	}
-	if len(p.rowOf) < entries {
-		p.rowOf, p.weights = make([]int32, entries), make([]float64, entries)
-	}
+	p.reserveMemory(nil, workers, z.Rows, z.Cols, z.Count)
 	starts := p.starts[:z.Cols+1]
 	clear(starts)
 	for _, j := range z.Index[:entries] {
@@ -92,13 +101,6 @@ func (p *sparseProduct) addProduct(z Sparse, x, c Matrix[float64]) {
 		p.rowOf[starts[j]], p.weights[starts[j]] = int32(e/z.Count), z.Value[e]
 	}
 	p.x, p.c = x, c
-	workers := min(t.workers, panelCount(x.Cols, stripColumns))
-	if entries*x.Cols < t.minSharedSize {
-		workers = 1
-	}
-	if n := workers * stripColumns * x.Rows; len(p.rows) < n {
-		p.rows = alignedSlice[float64](n)
-	}
 	t.runTogether(workers, p.body)
 	p.x, p.c = Matrix[float64]{}, Matrix[float64]{}
 }

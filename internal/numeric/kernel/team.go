@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 )
 
 // Team computes products by several workers, which share its packing scratch. The scratch is kept from call to call, so
@@ -124,10 +126,22 @@ func (s *stepPosition) nextTask(n int) (int, bool) {
 // cacheLine is the alignment of packed panels. A vector that crosses a cache line needs two loads.
 const cacheLine = 64
 
-func alignedSlice[T Float](n int) []T {
+// alignedSlice takes n elements from l, the first of which starts a cache line.
+func alignedSlice[T any](l *room.Layout, n int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	buf := make([]T, n+cacheLine/size)
+	buf := room.Slice[T](l, n+cacheLine/size)
+	if l != nil {
+		return nil
+	}
 	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(buf)))%cacheLine) / size
 	return buf[off : off+n : off+n]
+}
+
+// reserve takes n elements from l for scratch, unless it has as many. It frees the old elements first.
+func reserve[T any](l *room.Layout, scratch *[]T, n int) {
+	if cap(*scratch) < n {
+		*scratch = nil
+		*scratch = alignedSlice[T](l, n)
+	}
 }
