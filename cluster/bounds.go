@@ -1,6 +1,10 @@
 package cluster
 
-import "math"
+import (
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
+)
 
 // bounds holds, for every row, an upper bound on the distance from its own centre and lower bounds on the distances
 // from the other centres. A row is searched again only when centres have moved far enough for its cluster to change.
@@ -30,11 +34,11 @@ type bounds struct {
 // maxGroups limits bounds to 256 bytes a row, as much as 64 columns of the narrow copy of the rows (see store).
 const maxGroups = 64
 
-func newBounds(rowCount, centerCount int) *bounds {
+func layOutBounds(l *room.Layout, rowCount, centerCount int) *bounds {
 	width := (centerCount + maxGroups - 1) / maxGroups
 	b := &bounds{width: width, count: (centerCount + width - 1) / width}
-	b.own, b.others, b.groups = make([]float32, rowCount), make([]float32, rowCount), make([]float32, rowCount*b.count)
-	b.path, b.groupPath = make([]float32, centerCount), make([]float32, b.count)
+	b.own, b.others, b.groups = room.Slice[float32](l, rowCount), room.Slice[float32](l, rowCount), room.Slice[float32](l, rowCount*b.count)
+	b.path, b.groupPath = room.Slice[float32](l, centerCount), room.Slice[float32](l, b.count)
 	return b
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -15,10 +16,18 @@ type descent struct {
 	team    *kernel.Team
 	centers matrix
 	labels  []int32 // n; -1 at first
+	sizes   []int64
+	screen  *screen // of the centres
 	bounds  *bounds
 	sums    []float64 // c×k
-	sizes   []int64
 	squares []float64 // n, for inertia
+	ones    []float64 // see addAllRowsToSums
+}
+
+// layOut takes the memory that descents of several restarts use in turn from l.
+func (d *descent) layOut(l *room.Layout, t *store, c int) {
+	d.screen, d.bounds = t.layOutScreen(l, c), layOutBounds(l, t.n, c)
+	d.sums, d.squares = room.Slice[float64](l, c*t.k), room.Slice[float64](l, t.n)
 }
 
 // clusterMove is a row that changed its cluster.
@@ -33,11 +42,11 @@ func newDescent(t *store, team *kernel.Team, workers []*worker, centers matrix, 
 	d := &descent{store: t, workers: workers, team: team, centers: centers,
 		labels: make([]int32, t.n), sizes: make([]int64, centers.Rows)}
 	if old != nil {
-		d.bounds, d.sums, d.squares = old.bounds, old.sums, old.squares
+		d.screen, d.bounds, d.sums, d.squares, d.ones = old.screen, old.bounds, old.sums, old.squares, old.ones
 		d.bounds.resetBounds()
 		clear(d.sums)
 	} else {
-		d.bounds, d.sums = newBounds(t.n, centers.Rows), make([]float64, centers.Rows*t.k)
+		d.layOut(nil, t, centers.Rows)
 	}
 	for i := range d.labels {
 		d.labels[i] = -1
@@ -47,11 +56,11 @@ func newDescent(t *store, team *kernel.Team, workers []*worker, centers matrix, 
 
 // assignRows updates labels, sums and sizes for the current centres, and reports whether any row changed its cluster.
 func (d *descent) assignRows() bool {
-	s := newScreen(d.store, d.centers)
+	s := d.screen
+	s.setCenters(d.centers)
 	fresh := d.labels[0] < 0
 	for _, w := range d.workers {
 		w.moves = w.moves[:0]
-		w.groupLeast = make([]float32, d.bounds.count)
 	}
 	tasks := (d.store.n + taskRows - 1) / taskRows
 	runTasksOnWorkers(d.workers, tasks, func(w *worker, task int) {

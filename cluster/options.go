@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -36,11 +37,18 @@ type Options struct {
 }
 
 // Bytes bounds the memory of [KMeans] in addition to its n×k rows. It counts a narrow copy of the rows. For each
-// parallel restart it counts the distances for choosing centres, labels, bounds, centres, sums, and working memory.
+// parallel restart it counts choosing centres and a descent, and allows for labels, moved rows, three more sets of
+// centres, and the workers.
 func Bytes(n, k, clusters, restarts int) int64 {
-	rows, cols, c := int64(n), int64(k), int64(clusters)
-	under := rows*(64+4*min(c, maxGroups)) + 8*(6*c+256)*cols + 5<<20
-	return 4*rows*(cols+16) + int64(restarts)*(under+seedBytes(n, k, clusters))
+	return room.Measure(func(l *room.Layout) {
+		t := layOutStore(l, n, k)
+		for range restarts {
+			layOutSeeder(l, n, k, clusters)
+			t.layOutScreen(l, trialsPerCenter(clusters))
+			new(descent).layOut(l, t, clusters)
+			l.Add(48*int64(n) + 8*(3*int64(clusters)+256)*int64(k) + 5<<20)
+		}
+	})
 }
 
 // Validate returns one *stream.UsageError with every fault of o for KMeans of the given numbers of rows and columns.

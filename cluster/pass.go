@@ -62,8 +62,8 @@ func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 	c, k := centers.Rows, centers.Cols
 	rows := rowsPerBlock(team, k)
 	p := &Pass{
-		team: team, sums: make([]float64, c*k),
-		far:   farthestRows{limit: min(c, maxSpares)},
+		team: team, sums: make([]float64, c*k), Sizes: make([]int64, c),
+		centers: centers, near: kernel.NewNearest(team, centers, 1), far: farthestRows{limit: min(c, maxSpares)},
 		index: make([]int32, rows), distance: make([]float64, rows), ones: make([]float64, rows),
 	}
 	for i := range p.ones {
@@ -72,14 +72,13 @@ func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 	if spherical {
 		p.unit = newRowNormalizer(team, rows, k)
 	}
-	p.startPass(centers)
 	return p
 }
 
 func (p *Pass) startPass(centers matrix) {
 	p.Rows, p.Inertia, p.zeros, p.Sizes = 0, 0, 0, make([]int64, centers.Rows)
 	p.centers = centers
-	p.near = kernel.NewNearest(p.team, centers, 1)
+	p.near = p.near.Rebuild(centers, 1)
 	clear(p.sums)
 	p.far.rows = p.far.rows[:0]
 }

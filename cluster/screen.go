@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -26,15 +27,21 @@ type screen struct {
 	points      []float64 // c×padded: the centres
 	narrow      []float32 // c×stride, as in the store
 	halfSquares []float32 // c: ‖y‖²/2
+	shifted     []float64 // k: a centre, shifted and scaled
 	longestNorm float64   // largest ‖y‖
 	g, h        float64
 }
 
-func newScreen(t *store, centers matrix) *screen {
-	c, k, long := centers.Rows, centers.Cols, t.paddedRowLength()
-	s := &screen{store: t, c: c, points: make([]float64, c*long), narrow: make([]float32, c*t.stride), halfSquares: make([]float32, c)}
-	shifted := make([]float64, k)
-	for j := range c {
+// layOutScreen takes a screen of at most c centres from l, to be set by setCenters.
+func (t *store) layOutScreen(l *room.Layout, c int) *screen {
+	return &screen{store: t, c: c, points: room.Slice[float64](l, c*t.paddedRowLength()), narrow: room.Slice[float32](l, c*t.stride),
+		halfSquares: room.Slice[float32](l, c), shifted: room.Slice[float64](l, t.k)}
+}
+
+func (s *screen) setCenters(centers matrix) {
+	t, k, shifted := s.store, s.store.k, s.shifted
+	s.longestNorm = 0
+	for j := range centers.Rows {
 		to, narrow := s.paddedCenter(j)[:len(shifted)], s.narrow[j*t.stride:][:len(shifted)]
 		copy(to, centers.Data[j*centers.RowStride:])
 		for l, shift := range t.shift[:len(shifted)] {
@@ -48,7 +55,6 @@ func newScreen(t *store, centers matrix) *screen {
 	const unit = 0x1p-24
 	blocks := float64((k + 255) / 256)
 	s.g, s.h = (float64(min(k, 256))+blocks+12)*unit, (blocks+12)*unit
-	return s
 }
 
 func (s *screen) paddedCenter(center int) []float64 {
@@ -71,20 +77,22 @@ const batchRows = 256
 // of a row would share few sets of a level-1 cache.
 const valueRows = batchRows + 16
 
+const paddedRows = 32 // number of consecutive rows that distancesTo compares with their centres at a time
+
 // worker is the working memory of one goroutine.
 type worker struct {
-	team       *kernel.Team // of one thread
-	batch      []int32      // numbers of the rows of the batch
-	rows       []float32    // batchRows×stride: copies of rows that are not consecutive
-	values     []float32    // c×valueRows: ‖y‖²/2 − xᵀy
-	row        []float64    // a row, padded
-	groupLeast []float32    // least value in each group of centres, see bounds
+	team       *kernel.Team       // of one thread
+	batch      []int32            // numbers of the rows of the batch
+	rows       []float32          // batchRows×stride: copies of rows that are not consecutive
+	values     []float32          // c×valueRows: ‖y‖²/2 − xᵀy
+	padded     []float64          // paddedRows rows, padded
+	groupLeast [maxGroups]float32 // least value in each group of centres, see bounds
 	moves      []clusterMove
 	rowReader  rowGroup // copies of rows for the seeder
 }
 
 func newWorker(t *store) *worker {
-	return &worker{team: kernel.NewTeam(1), batch: make([]int32, 0, batchRows), row: make([]float64, t.paddedRowLength()), rowReader: rowGroup{from: -1}}
+	return &worker{team: kernel.NewTeam(1), batch: make([]int32, 0, batchRows), padded: make([]float64, paddedRows*t.paddedRowLength()), rowReader: rowGroup{from: -1}}
 }
 
 func runTasksOnWorkers(workers []*worker, tasks int, body func(w *worker, task int)) {
@@ -126,15 +134,32 @@ func (s *screen) computeValues(w *worker) {
 // nearestWithin finds the nearest centre of row i of the batch, among the centres whose value is at most limit. It
 // returns the centre and its squared distance, with the same bits as [kernel.Nearest].
 func (s *screen) nearestWithin(w *worker, i int, limit float32) (int32, float64) {
-	s.store.copyRow(int(w.batch[i]), w.row)
+	s.store.copyRow(int(w.batch[i]), w.padded)
 	at, least := int32(-1), math.Inf(1)
 	for j := range s.c {
 		if w.values[j*valueRows+i] <= limit {
 			p := s.paddedCenter(j)
-			if d, _ := kernel.SquaredDistances(w.row, p, p); d < least || at < 0 {
+			if d, _ := kernel.SquaredDistances(w.padded[:len(p)], p, p); d < least || at < 0 {
 				at, least = int32(j), d
 			}
 		}
 	}
 	return at, least
+}
+
+// distancesTo writes the squared distance of every row from the centre of its cluster to squares, with the same bits
+// as [kernel.Nearest]. It calls setCenters.
+func (s *screen) distancesTo(workers []*worker, centers matrix, cluster func(row int) int, squares []float64) {
+	s.setCenters(centers)
+	t, long := s.store, s.store.paddedRowLength()
+	runTasksOnWorkers(workers, (t.n+batchRows-1)/batchRows, func(w *worker, task int) {
+		for from := task * batchRows; from < min((task+1)*batchRows, t.n); from += paddedRows {
+			count := min(paddedRows, t.n-from)
+			t.copyPaddedRows(from, count, w.padded)
+			for i := range count {
+				p := s.paddedCenter(cluster(from + i))
+				squares[from+i], _ = kernel.SquaredDistances(w.padded[i*long:][:long], p, p)
+			}
+		}
+	})
 }

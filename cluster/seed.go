@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sort"
 
+	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
@@ -32,34 +33,33 @@ type seeder struct {
 	sums        []float64   // n: Σ of squares up to and including each row
 	trials      matrix      // drawn rows, of which one will be the next centre
 	lowered     [][]float64 // for each trial, n numbers: D² of each row if that trial becomes a centre
+	screen      *screen     // of the trials; nil without a store
 }
 
 func trialsPerCenter(centerCount int) int { return 2 + int(math.Log(float64(centerCount))) }
 
-// seedBytes returns the memory of seedCenters in addition to the centres: D² and its running sum for each of n rows,
-// and D² of each row for every trial.
-func seedBytes(n, k, c int) int64 {
-	return 8 * (int64(n)*int64(2+trialsPerCenter(c)) + int64(k)*int64(trialsPerCenter(c)))
+// layOutSeeder takes the memory for choosing c centres among n×k rows from l, except for the screen.
+func layOutSeeder(l *room.Layout, n, k, c int) *seeder {
+	s := &seeder{centers: kernel.NewMatrix[float64](l, c, k), squares: room.Slice[float64](l, n), sums: room.Slice[float64](l, n),
+		trials: kernel.NewMatrix[float64](l, trialsPerCenter(c), k), lowered: make([][]float64, trialsPerCenter(c))}
+	for t := range s.lowered {
+		s.lowered[t] = room.Slice[float64](l, n)
+	}
+	return s
 }
 
 // seedCenters returns c rows of x as centres, or an error that wraps ErrOverflow, ErrNoDirection or the context's
 // error. If there are fewer than c distinct rows, some centres are equal. Every centre costs trialCount(c) searches of
-// all rows, in total 2·n·k·c·trialCount(c) flops. It needs the memory given by seedBytes. A store of x and its workers,
-// which may be nil, make it faster and do not affect the result.
+// all rows, in total 2·n·k·c·trialCount(c) flops. A store of x and its workers, which may be nil, make it faster and do
+// not affect the result.
 func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNormalizer, st *store, workers []*worker, c int, random *rand.PCG) (matrix, error) {
-	n, k := x.Rows, x.Cols
-	s := &seeder{team: team, x: x, unit: unit, store: st, workers: workers, rand: random,
-		centers: kernel.RowMajor(make([]float64, c*k), c, k, k),
-		squares: make([]float64, n), sums: make([]float64, n)}
+	s := layOutSeeder(nil, x.Rows, x.Cols, c)
+	s.team, s.x, s.unit, s.store, s.workers, s.rand = team, x, unit, st, workers, random
+	if st != nil {
+		s.screen = st.layOutScreen(nil, s.trials.Rows)
+	}
 	if err := s.drawFirstCenter(); err != nil {
 		return s.centers, err
-	}
-	if c > 1 {
-		s.trials = kernel.RowMajor(make([]float64, trialsPerCenter(c)*k), trialsPerCenter(c), k, k)
-		s.lowered = make([][]float64, trialsPerCenter(c))
-		for t := range s.lowered {
-			s.lowered[t] = make([]float64, n)
-		}
 	}
 	for s.centerCount < c {
 		if err := ctx.Err(); err != nil {

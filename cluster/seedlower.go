@@ -9,7 +9,7 @@ func (s *seeder) lowerSquares(points matrix, lowered [][]float64) {
 	case s.store == nil:
 		s.lowerAllSquares(points, lowered)
 	case s.centerCount == 1 && points.Rows == 1: // nothing can be screened for the first centre
-		s.store.distancesTo(len(s.workers), points, func(int) int { return 0 }, lowered[0])
+		s.screen.distancesTo(s.workers, points, func(int) int { return 0 }, lowered[0])
 	default:
 		s.lowerSquaresByScreening(points, lowered)
 	}
@@ -38,7 +38,8 @@ func (s *seeder) lowerAllSquares(points matrix, lowered [][]float64) {
 // lowerSquaresByScreening writes the same D² as lowerAllSquares. By means of a store it computes only distances that
 // may be below the row's current D².
 func (s *seeder) lowerSquaresByScreening(points matrix, lowered [][]float64) {
-	t, sc := s.store, newScreen(s.store, points)
+	t, sc := s.store, s.screen
+	sc.setCenters(points)
 	tasks := (t.n + batchRows - 1) / batchRows
 	runTasksOnWorkers(s.workers, tasks, func(w *worker, task int) {
 		w.batch = w.batch[:0]

@@ -11,9 +11,8 @@ import (
 // store holds the data that all restarts of KMeans share: the rows, and a narrow copy of them in float32 for screening
 // distances. In addition to the rows it needs 4 bytes for each value and 8 for each row.
 type store struct {
-	x       matrix
-	n, k    int
-	workers int
+	x    matrix
+	n, k int
 
 	narrow []float32 // n×stride: (x − shift)·scale, rounded
 	stride int
@@ -48,12 +47,22 @@ const (
 // 0.9 to 1.3 in 16 or 100 columns, and 0.7 to 0.9 in 800. For a move of 500 centres of mnist10k it was 0.4.
 func isDescentFaster(centers, columns int) bool { return centers <= maxGroups || columns >= 256 }
 
+// layOutStore takes the memory of a store of n×k rows from l, which first collects garbage if memory is short. Without
+// this, garbage of an earlier search for neighbours was still in memory, and a run used 219 MiB although only 206 MiB
+// were allowed.
+func layOutStore(l *room.Layout, n, k int) *store {
+	t := &store{n: n, k: k, stride: (k + 15) / 16 * 16}
+	t.narrow, t.norm = room.Slice[float32](l, n*t.stride), room.Slice[float64](l, n)
+	t.shift, t.mean = room.Slice[float64](l, k), room.Slice[float64](l, k)
+	return t
+}
+
 // newStore returns a store of x. It returns nil if screening in float32 is impossible, because the largest magnitude of
 // the values is 0, below smallestValue or above largestValue. All values must be finite. newStore reads x three times.
 func newStore(workers int, x matrix) *store {
 	n, k := x.Rows, x.Cols
-	t := &store{x: x, n: n, k: k, workers: workers, stride: (k + 15) / 16 * 16,
-		shift: make([]float64, k), mean: make([]float64, k)}
+	t := layOutStore(nil, n, k)
+	t.x = x
 	largest, squares := make([]float64, k), make([]float64, k)
 	kernel.Each(workers, (k+storeCols-1)/storeCols, func(task int) {
 		t.measureColumns(task*storeCols, largest, squares)
@@ -72,9 +81,6 @@ func newStore(workers int, x matrix) *store {
 	if t.isLossless = meanSquare <= farOut*spread; !t.isLossless {
 		copy(t.shift, t.mean)
 	}
-	// room.MakeSlice first collects garbage if memory is short. Without this, garbage of an earlier search for
-	// neighbours was still in memory, and a run used 219 MiB although only 206 MiB were allowed.
-	t.narrow, t.norm = room.MakeSlice[float32](n*t.stride), make([]float64, n)
 	// magic has a number m for each column: (v + m) − m rounds v to a multiple of 2⁻⁵³ of the largest sum of n values.
 	magic := make([]float64, k)
 	for j, v := range largest {
@@ -188,25 +194,3 @@ func (t *store) copyPaddedRows(from, count int, dst []float64) {
 }
 
 func (t *store) hasContiguousRows() bool { return t.isLossless || t.x.ColStride == 1 }
-
-// distancesTo writes the squared distance of every row from the centre of its cluster to squares, with the same bits
-// as [kernel.Nearest].
-func (t *store) distancesTo(workers int, centers matrix, cluster func(row int) int, squares []float64) {
-	long := t.paddedRowLength()
-	points := make([]float64, centers.Rows*long)
-	for j := range centers.Rows {
-		copy(points[j*long:][:t.k], centers.Data[j*centers.RowStride:])
-	}
-	const rows, blocks = 32, 8
-	kernel.Each(workers, (t.n+rows*blocks-1)/(rows*blocks), func(task int) {
-		buf := make([]float64, rows*long)
-		for from := task * rows * blocks; from < min((task+1)*rows*blocks, t.n); from += rows {
-			count := min(rows, t.n-from)
-			t.copyPaddedRows(from, count, buf)
-			for i := range count {
-				p := points[cluster(from+i)*long:][:long]
-				squares[from+i], _ = kernel.SquaredDistances(buf[i*long:][:long], p, p)
-			}
-		}
-	})
-}

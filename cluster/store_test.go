@@ -13,7 +13,8 @@ func TestSlack(t *testing.T) {
 		if st == nil {
 			continue
 		}
-		s, w := newScreen(st, compact(take(x, sequence(9)))), newWorker(st)
+		s, w := st.layOutScreen(nil, 9), newWorker(st)
+		s.setCenters(compact(take(x, sequence(9))))
 		for i := 0; i < 300; i += 2 {
 			w.batch = append(w.batch, int32(i))
 		}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
@@ -73,13 +74,12 @@ func (d *descent) moveColumns(m clusterMove, from, to int) {
 
 func (d *descent) addAllRowsToSums() {
 	c, k := d.centers.Rows, d.store.k
-	ones := make([]float64, min(rowsPerBlock(d.team, k), d.store.n))
-	for i := range ones {
-		ones[i] = 1
+	if d.ones == nil {
+		d.ones = slices.Repeat([]float64{1}, min(rowsPerBlock(d.team, k), d.store.n))
 	}
-	for at := 0; at < d.store.n; at += len(ones) {
-		rows := min(len(ones), d.store.n-at)
-		kernel.SparseGemm(d.team, kernel.Sparse{Rows: rows, Cols: c, Count: 1, Index: d.labels[at : at+rows], Value: ones},
+	for at := 0; at < d.store.n; at += len(d.ones) {
+		rows := min(len(d.ones), d.store.n-at)
+		kernel.SparseGemm(d.team, kernel.Sparse{Rows: rows, Cols: c, Count: 1, Index: d.labels[at : at+rows], Value: d.ones},
 			d.store.x.Sub(at, 0, rows, k), kernel.RowMajor(d.sums, c, k, k))
 	}
 }
@@ -87,10 +87,7 @@ func (d *descent) addAllRowsToSums() {
 // exactInertia returns the sum of the squared distances of all rows from the centres of their clusters. It adds them in
 // the same order as a Pass.
 func (d *descent) exactInertia(centers matrix, labels []int32) (sum float64) {
-	if d.squares == nil {
-		d.squares = make([]float64, d.store.n)
-	}
-	d.store.distancesTo(len(d.workers), centers, func(i int) int { return int(labels[i]) }, d.squares)
+	d.screen.distancesTo(d.workers, centers, func(i int) int { return int(labels[i]) }, d.squares)
 	for _, v := range d.squares {
 		sum += v
 	}
