@@ -131,13 +131,13 @@ func (e *embeddingSolver) computeProducts(found linalg.Eigen, inverse kernel.Mat
 	p.isTied = c < n && p.freeColumns == 0 && found.Values[c]-found.Values[c-1] <= eigenTolerance*whole
 	// XᵀY = Cᵀ·first + G·R·V⁻¹·second
 	xy := kernel.RowMajor(e.xtY, d, c, c)
-	multiplyTo(e.team, e.scaled, inverse.Trans(), kernel.RowMajor(second, d, c, c))
+	linalg.MultiplyTo(e.team, e.scaled, 1, inverse.Trans(), kernel.RowMajor(second, d, c, c))
 	for i, root := range e.r.scale {
 		for j := range c {
 			e.scaled.Data[i*c+j] *= root
 		}
 	}
-	multiplyTo(e.team, xy, kernel.RowMajor(e.graph.C, m, d, d).Trans(), kernel.RowMajor(first, m, c, c))
+	linalg.MultiplyTo(e.team, xy, 1, kernel.RowMajor(e.graph.C, m, d, d).Trans(), kernel.RowMajor(first, m, c, c))
 	kernel.Gemm(e.team, 1, kernel.RowMajor(e.graph.G.Sym, d, d, d), e.scaled, xy)
 	e.hasLast = true
 	return p

@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 )
 
@@ -47,23 +48,18 @@ type labelMatrix struct {
 }
 
 func (p *labelProblem) fillProducts(f *labelMatrix) {
-	multiplyTo(p.team, f.kq, p.k, f.q)
+	linalg.MultiplyTo(p.team, f.kq, 1, p.k, f.q)
 	if p.l.Rows > 0 {
-		multiplyTo(p.team, f.lq, p.l, f.q)
+		linalg.MultiplyTo(p.team, f.lq, 1, p.l, f.q)
 	} else {
 		copy(f.lq.Data, f.kq.Data)
 		kernel.Gemm(p.team, -1, p.k, f.kq, f.lq)
 	}
-	multiplyTo(p.team, f.ff, f.q.Trans(), f.kq)
-	multiplyTo(p.team, kernel.RowMajor(f.XY, p.d, f.q.Cols, f.q.Cols), p.c.Trans(), f.q)
+	linalg.MultiplyTo(p.team, f.ff, 1, f.q.Trans(), f.kq)
+	linalg.MultiplyTo(p.team, kernel.RowMajor(f.XY, p.d, f.q.Cols, f.q.Cols), 1, p.c.Trans(), f.q)
 	if p.b.Rows > 0 {
-		multiplyTo(p.team, f.Y, p.b, f.q)
+		linalg.MultiplyTo(p.team, f.Y, 1, p.b, f.q)
 	}
-}
-
-func multiplyTo(team *kernel.Team, dst, a, b kernel.Matrix[float64]) {
-	clear(dst.Data)
-	kernel.Gemm(team, 1, a, b, dst)
 }
 
 // fittedLabels is a labelling with the regression fitted to it.
@@ -149,8 +145,8 @@ const shortestStep = 1.0 / 256
 func (p *labelProblem) updateRatios(f *labelMatrix, reg *regression, opt Options) {
 	c := f.q.Cols
 	v, _ := reg.Solve(f.Target)
-	multiplyTo(p.team, p.cv, p.c, kernel.RowMajor(v, p.d, c, c))
-	multiplyTo(p.team, p.cubic, f.kq, f.ff)
+	linalg.MultiplyTo(p.team, p.cv, 1, p.c, kernel.RowMajor(v, p.d, c, c))
+	linalg.MultiplyTo(p.team, p.cubic, 1, f.kq, f.ff)
 	for i, kq := range f.kq.Data {
 		mf := f.lq.Data[i] + opt.Alpha*(kq-p.cv.Data[i])
 		up, down := opt.Gamma*kq, opt.Gamma*p.cubic.Data[i]
@@ -176,8 +172,8 @@ func (p *labelProblem) tryStep(n, from *fittedLabels, power float64, reg *regres
 			q.Data[i] = v * math.Pow(p.ratio.Data[i], power)
 		}
 	}
-	multiplyTo(p.team, n.kq, p.k, q)
-	multiplyTo(p.team, n.ff, q.Trans(), n.kq)
+	linalg.MultiplyTo(p.team, n.kq, 1, p.k, q)
+	linalg.MultiplyTo(p.team, n.ff, 1, q.Trans(), n.kq)
 	for j := range c {
 		if length := math.Sqrt(max(n.ff.Data[j*(c+1)], 0)); length > 0 {
 			for a := range p.m {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
@@ -52,7 +53,7 @@ func (p *problem) objectiveAt(g, gradient []float64) float64 {
 	p.neighbours.subtractPredictions(p.workers, p.r.Data, g, c)
 	total += p.nu * kernel.Dot(p.r.Data, p.r.Data)
 	gm, gg := kernel.RowMajor(g, n, c, c), p.gg.Data // GᵀG − I
-	multiplyTo(p.team, p.gg, gm.Trans(), gm)
+	linalg.MultiplyTo(p.team, p.gg, 1, gm.Trans(), gm)
 	for k := range c {
 		gg[k*c+k]--
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // centreSweeps is the number of sweeps over the rows of F with one set of weights. A sweep minimizes row by row.
@@ -15,8 +16,8 @@ const centreSweeps = 5
 // one row of F has a closed form if the other rows are fixed.
 func (p *problem) updateCentres() {
 	c, d := p.c, p.d
-	multiplyTo(p.team, p.xf, p.x, p.f.Trans())
-	multiplyTo(p.team, p.ff, p.f, p.f.Trans())
+	linalg.MultiplyTo(p.team, p.xf, 1, p.x, p.f.Trans())
+	linalg.MultiplyTo(p.team, p.ff, 1, p.f, p.f.Trans())
 	for i := range p.n {
 		row := p.g.Data[i*c:][:c]
 		square := p.squares[i]
@@ -29,8 +30,8 @@ func (p *problem) updateCentres() {
 		}
 	}
 	gg, gx := p.gg, p.gx
-	multiplyTo(p.team, gg, p.weighted.Trans(), p.g)
-	multiplyTo(p.team, gx, p.weighted.Trans(), p.x)
+	linalg.MultiplyTo(p.team, gg, 1, p.weighted.Trans(), p.g)
+	linalg.MultiplyTo(p.team, gx, 1, p.weighted.Trans(), p.x)
 	const run = 256 // number of features in a task; features are independent of each other
 	kernel.Each(p.workers, (d+run-1)/run, func(t int) {
 		from, to := t*run, min(d, (t+1)*run)
@@ -50,9 +51,4 @@ func (p *problem) updateCentres() {
 			}
 		}
 	})
-}
-
-func multiplyTo(team *kernel.Team, dst, a, b kernel.Matrix[float64]) {
-	clear(dst.Data)
-	kernel.Gemm(team, 1, a, b, dst)
 }

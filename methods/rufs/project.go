@@ -82,7 +82,7 @@ func (p *problem) solveByRows(a kernel.Matrix[float64], u, v []float64) error {
 		return fmt.Errorf("rufs: regression with beta = %v: %w", p.beta, err)
 	}
 	p.chol.SolveTo(p.team, p.right, p.g)
-	multiplyTo(p.team, p.w, p.x.Trans(), p.right)
+	linalg.MultiplyTo(p.team, p.w, 1, p.x.Trans(), p.right)
 	for j := range d {
 		for k := range c {
 			p.w.Data[j*c+k] /= p.beta * v[j]
@@ -94,7 +94,7 @@ func (p *problem) solveByRows(a kernel.Matrix[float64], u, v []float64) error {
 func (p *problem) computeNormWeights() (u, v []float64) {
 	c := p.c
 	u, v = p.u, p.v
-	multiplyTo(p.team, p.xw, p.x, p.w)
+	linalg.MultiplyTo(p.team, p.xw, 1, p.x, p.w)
 	for i := range u {
 		var miss float64
 		for k, y := range p.g.Data[i*c:][:c] {

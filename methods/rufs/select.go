@@ -174,7 +174,7 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 	for i, v := range p.f.Data {
 		p.f.Data[i] = max(v, 0)
 	}
-	multiplyTo(p.team, p.ff, p.f, p.f.Trans())
+	linalg.MultiplyTo(p.team, p.ff, 1, p.f, p.f.Trans())
 	curvature := p.nu
 	for k := range p.c { // curvature of the terms other than the penalty, for a row of typical norm
 		curvature = max(curvature, p.ff.Data[k*p.c+k]/math.Sqrt(total/float64(p.n)))
@@ -187,9 +187,9 @@ func (p *problem) startFromClusters(ctx context.Context, opt Options) error {
 }
 
 func (p *problem) updateProductsOfSolution() {
-	multiplyTo(p.team, p.xf, p.x, p.f.Trans())
-	multiplyTo(p.team, p.xw, p.x, p.w)
-	multiplyTo(p.team, p.ff, p.f, p.f.Trans())
+	linalg.MultiplyTo(p.team, p.xf, 1, p.x, p.f.Trans())
+	linalg.MultiplyTo(p.team, p.xw, 1, p.x, p.w)
+	linalg.MultiplyTo(p.team, p.ff, 1, p.f, p.f.Trans())
 }
 
 func (p *problem) totalObjective() float64 {

@@ -51,7 +51,7 @@ func (e *encoding) maximizeTrace() error {
 		return err
 	}
 	e.chol.BackSolveTo(e.team, e.a, e.t)
-	multiplyTo(e.team, e.sa, 1, e.s, e.a)
+	linalg.MultiplyTo(e.team, e.sa, 1, e.s, e.a)
 	return nil
 }
 
@@ -119,9 +119,4 @@ func replaceByPolarFactor(t kernel.Matrix[float64]) error {
 	}
 	p.RowsTo(0, t, t)
 	return nil
-}
-
-func multiplyTo(team *kernel.Team, dst kernel.Matrix[float64], alpha float64, a, b kernel.Matrix[float64]) {
-	clear(dst.Data)
-	kernel.Gemm(team, alpha, a, b, dst)
 }

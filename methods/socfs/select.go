@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -112,7 +113,7 @@ func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*s
 	if err := e.loadAnchorProducts(g.S); err != nil {
 		return nil, err
 	}
-	multiplyTo(team, e.t, 1, e.s, f)
+	linalg.MultiplyTo(team, e.t, 1, e.s, f)
 	if err := e.maximizeTrace(); err != nil {
 		return nil, err
 	}

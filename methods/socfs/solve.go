@@ -51,7 +51,7 @@ func (s *solver) layOut(l *room.Layout, m, d, rank, c int) {
 }
 
 func (s *solver) updateFeatureProducts() {
-	multiplyTo(s.team, s.xe, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d).Trans(), s.encoding.a)
+	linalg.MultiplyTo(s.team, s.xe, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d).Trans(), s.encoding.a)
 }
 
 // largestLambda returns the smallest λ for which W = 0 minimizes the objective with the first E, see the package
@@ -73,8 +73,8 @@ func (s *solver) solveInitial(lambda float64) error {
 }
 
 func (s *solver) updateEncodingTarget() {
-	multiplyTo(s.team, s.product, 1, s.w, s.b)
-	multiplyTo(s.team, s.encoding.target, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d), s.product)
+	linalg.MultiplyTo(s.team, s.product, 1, s.w, s.b)
+	linalg.MultiplyTo(s.team, s.encoding.target, 1/math.Sqrt(s.unit), kernel.RowMajor(s.g.C, s.g.M, s.d, s.d), s.product)
 }
 
 // updateBasis computes B, the polar factor of WᵀXᵀE. This matrix is rank deficient if the columns of E add up to a
@@ -83,7 +83,7 @@ func (s *solver) updateEncodingTarget() {
 func (s *solver) updateBasis() error {
 	s.updateFeatureProducts()
 	t := s.nextB
-	multiplyTo(s.team, t, 1, s.w.Trans(), s.xe)
+	linalg.MultiplyTo(s.team, t, 1, s.w.Trans(), s.xe)
 	kernel.Axpy(inertia*math.Sqrt(kernel.Dot(t.Data, t.Data)), s.b.Data, t.Data)
 	s.b, s.nextB = t, s.b
 	return replaceByPolarFactor(t)
@@ -103,11 +103,11 @@ func (s *solver) solveProjection(lambda float64) error {
 		return fmt.Errorf("socfs: regression with lambda = %v: %w", lambda, err)
 	}
 	unit := math.Sqrt(s.unit)
-	multiplyTo(s.team, s.product, unit, s.xe, s.b.Trans())
+	linalg.MultiplyTo(s.team, s.product, unit, s.xe, s.b.Trans())
 	if s.rows.Rows > 0 {
 		ab := s.encoding.scratch
-		multiplyTo(s.team, ab, 1, s.encoding.a, s.b.Trans())
-		multiplyTo(s.team, s.rowTarget, 1, s.rows, ab)
+		linalg.MultiplyTo(s.team, ab, 1, s.encoding.a, s.b.Trans())
+		linalg.MultiplyTo(s.team, s.rowTarget, 1, s.rows, ab)
 	}
 	w, _ := s.ridge.Solve(ridge.Target{XY: s.product.Data, Y: s.rowTarget})
 	for i := range w {
@@ -124,7 +124,7 @@ func (s *solver) totalObjective(lambda, gamma float64) float64 {
 	clear(wg)
 	s.g.G.AddProduct(s.team.Threads(), s.c, wt, wg)
 	value := float64(s.c) + kernel.Dot(wt, wg)/s.unit
-	multiplyTo(s.team, s.product, 1, s.w, s.b)
+	linalg.MultiplyTo(s.team, s.product, 1, s.w, s.b)
 	value -= 2 * kernel.Dot(s.product.Data, s.xe.Data)
 	for _, norm := range s.norms {
 		value += lambda * math.Sqrt(norm*norm+epsilon)

@@ -104,7 +104,13 @@ func Symmetrize(x kernel.Matrix[float64]) {
 
 // MultiplyMatrices returns the product AB as a new row-major matrix without gaps.
 func MultiplyMatrices(team *kernel.Team, a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
-	c := kernel.RowMajor(make([]float64, a.Rows*b.Cols), a.Rows, b.Cols, b.Cols)
+	c := kernel.NewMatrix[float64](nil, a.Rows, b.Cols)
 	kernel.Gemm(team, 1, a, b, c)
 	return c
+}
+
+// MultiplyTo writes alpha·AB to dst, which must have no gaps and not overlap A or B.
+func MultiplyTo(team *kernel.Team, dst kernel.Matrix[float64], alpha float64, a, b kernel.Matrix[float64]) {
+	clear(dst.Data)
+	kernel.Gemm(team, alpha, a, b, dst)
 }
