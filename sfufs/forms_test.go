@@ -111,7 +111,7 @@ func TestLayout(t *testing.T) {
 			s := must.Get(newFullForm(full, team, opt))(t)
 			for _, alpha := range []float64{1, 2, 3} {
 				if _, err := s.loadMatrix(t.Context(), opt.Method, alpha); err != nil {
-					t.Fatal(err)
+					t.Fatalf("alpha %v: %v", alpha, err)
 				}
 				if s.scatter != nil {
 					s.scatter.writeReducedCosts(s, 1, make([]float64, d))

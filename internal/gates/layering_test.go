@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"internal/disk/localfile":   {"internal/testing/faults"},
 	"internal/app/screen":       {}, // what terminals show
 	"internal/gates":            {},
-	"internal/numeric/kernel":   {},
+	"internal/numeric/kernel":   {"internal/memory/room"},
 	"internal/memory/room":      {},
 	"internal/memory/jsonsize":  {},
 
@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"internal/rows/rowstest":        {"stream", "gram", "anchor", "internal/rows", "internal/testing/must"},
 
 	"internal/numeric/linalg":        {"internal/numeric/kernel", "internal/memory/room", "internal/numeric/splitmix"},
-	"internal/judging/halves":        {"stream", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words"},
+	"internal/judging/halves":        {"stream", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words", "internal/memory/room"},
 	"internal/disk/positions":        {"stream", "internal/disk/words"},
 	"internal/app/condition":         {"stream"}, // the language of conditions on rows
 	"internal/cloud/store":           {"stream", "internal/app/suggest"},
@@ -104,27 +104,27 @@ var mayImport = map[string][]string{
 	"gram":                      {"stream", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/splitmix", "internal/disk/words"},
 	"cluster":                   {"stream", "internal/numeric/kernel", "internal/memory/room"},
 	"anchor":                    {"stream", "gram", "cluster", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/disk/words", "internal/numeric/splitmix"},
-	"internal/judging/hygiene":  {"stream", "gram", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words"},
+	"internal/judging/hygiene":  {"stream", "gram", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words", "internal/memory/room"},
 	"internal/rows":             {"stream", "internal/numeric/kernel", "internal/memory/room"},
-	"internal/numeric/spectral": {"stream", "anchor", "internal/numeric/kernel", "internal/numeric/linalg"},
+	"internal/numeric/spectral": {"stream", "anchor", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
 	"internal/rows/rowsample":   {"stream", "anchor", "internal/disk/words", "internal/numeric/splitmix"},
-	"internal/numeric/ridge":    {"gram", "internal/numeric/kernel", "internal/numeric/linalg"},
+	"internal/numeric/ridge":    {"gram", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
 	"internal/judging/survey":   {"stream", "gram", "anchor", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/spectral", "internal/numeric/splitmix"}, // what a sample of rows says of a table
 	"method":                    {"stream", "gram", "anchor", "internal/app/suggest"},
-	"methods/align":             {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey"},
+	"methods/align":             {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey", "internal/memory/room"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
-	"methods/baseline":       {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/numeric/splitmix"},
-	"sfufs":                  {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg"},
+	"methods/baseline":       {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/memory/room"},
+	"sfufs":                  {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
 	"eufs":                   {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/disk/localfile", "internal/memory/room", "internal/rows", "internal/app/suggest"},
-	"methods/cpufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/rows"},
-	"methods/fsfs":           {"stream", "gram", "method", "internal/numeric/kernel"},
-	"methods/socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral"},
-	"methods/u2fs":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral"},
-	"methods/udfs":           {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/rows"},
+	"methods/cpufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/rows", "internal/memory/room"},
+	"methods/fsfs":           {"stream", "gram", "method", "internal/numeric/kernel", "internal/memory/room"},
+	"methods/socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
+	"methods/u2fs":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
+	"methods/udfs":           {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/rows", "internal/memory/room"},
 	"methods/rufs":           {"stream", "gram", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/rows"},
-	"methods/spec":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral"},
-	"methods/jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral"},
+	"methods/spec":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
+	"methods/jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
 	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/spec", "methods/jelsr", "internal/app/suggest"},
 	"internal/judging/trust": {"methods/align", "anchor", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey", "stream"},
 
@@ -132,20 +132,20 @@ var mayImport = map[string][]string{
 	"greedy/selection":           {"stream", "gram", "method"},
 	"greedy/internal/tasks":      {},
 	"greedy/internal/greedytest": {"stream", "gram", "anchor", "method", "greedy/selection", "internal/testing/must", "internal/rows/rowstest"}, // of tests
-	"greedy/internal/target":     {"stream", "gram", "anchor", "greedy/selection", "greedy/internal/tasks", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral"},
-	"greedy/internal/engine":     {"stream", "gram", "method", "greedy/selection", "greedy/internal/target", "greedy/internal/tasks", "internal/numeric/kernel", "internal/numeric/linalg"},
+	"greedy/internal/target":     {"stream", "gram", "anchor", "greedy/selection", "greedy/internal/tasks", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
+	"greedy/internal/engine":     {"stream", "gram", "method", "greedy/selection", "greedy/internal/target", "greedy/internal/tasks", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
 	"greedy/internal/blocks":     {"stream", "method", "greedy/selection", "greedy/internal/engine", "greedy/internal/target", "greedy/internal/tasks", "internal/numeric/kernel"},
-	"greedy/internal/refine":     {"stream", "gram", "greedy/selection", "greedy/internal/engine", "greedy/internal/target", "greedy/internal/tasks", "internal/numeric/kernel", "internal/numeric/linalg"},
-	"greedy/internal/inmemory":   {"stream", "gram", "greedy/selection", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/refine", "greedy/internal/target", "internal/numeric/kernel"},
+	"greedy/internal/refine":     {"stream", "gram", "greedy/selection", "greedy/internal/engine", "greedy/internal/target", "greedy/internal/tasks", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
+	"greedy/internal/inmemory":   {"stream", "gram", "greedy/selection", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/refine", "greedy/internal/target", "internal/numeric/kernel", "internal/memory/room"},
 	"greedy/internal/scan":       {"stream", "gram", "method", "greedy/selection", "greedy/internal/tasks", "internal/numeric/kernel", "internal/memory/room", "internal/rows", "internal/numeric/splitmix"},
 	"greedy/internal/triangle":   {"greedy/internal/scan", "greedy/internal/tasks", "internal/numeric/kernel", "internal/memory/room"},
 	"greedy/internal/outofcore":  {"stream", "gram", "method", "greedy/selection", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/refine", "greedy/internal/scan", "greedy/internal/target", "greedy/internal/tasks", "greedy/internal/triangle", "internal/numeric/kernel", "internal/memory/room", "internal/rows"},
-	"greedy/internal/sketching":  {"stream", "gram", "greedy/selection", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/inmemory", "greedy/internal/refine", "greedy/internal/scan", "greedy/internal/target", "internal/numeric/kernel"},
+	"greedy/internal/sketching":  {"stream", "gram", "greedy/selection", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/inmemory", "greedy/internal/refine", "greedy/internal/scan", "greedy/internal/target", "internal/numeric/kernel", "internal/memory/room"},
 	"greedy":                     {"stream", "gram", "anchor", "method", "greedy/selection", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/inmemory", "greedy/internal/outofcore", "greedy/internal/refine", "greedy/internal/sketching", "greedy/internal/target", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral"},
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
-	"internal/judging/judge":  {"stream", "gram", "greedy", "cluster", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/splitmix"},
-	"internal/judging/subset": {"stream", "gram", "greedy", "internal/numeric/elbow", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/splitmix"},
+	"internal/judging/judge":  {"stream", "gram", "greedy", "cluster", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/splitmix", "internal/memory/room"},
+	"internal/judging/subset": {"stream", "gram", "greedy", "internal/numeric/elbow", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/splitmix", "internal/memory/room"},
 	"internal/judging/alike":  {"internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/numeric/splitmix"}, // of correlations alone
 
 	// The rooms of ufs: arrows go one way.
@@ -153,7 +153,7 @@ var mayImport = map[string][]string{
 	"ufs/result":               {"stream"},
 	"ufs/internal/wording":     {"stream"},
 	"ufs/internal/budget":      {"anchor", "chunkio", "method", "stream", "internal/numeric/linalg", "internal/memory/room", "ufs/request"},
-	"ufs/internal/statistics":  {"anchor", "chunkio", "gram", "method", "stream", "internal/judging/halves", "internal/judging/hygiene", "internal/disk/positions", "internal/rows", "internal/rows/rowsample", "internal/judging/survey", "internal/disk/words", "ufs/internal/budget", "ufs/internal/wording", "ufs/request", "ufs/result"},
+	"ufs/internal/statistics":  {"anchor", "chunkio", "gram", "method", "stream", "internal/judging/halves", "internal/judging/hygiene", "internal/disk/positions", "internal/rows", "internal/rows/rowsample", "internal/judging/survey", "internal/disk/words", "ufs/internal/budget", "ufs/internal/wording", "ufs/request", "ufs/result", "internal/memory/room"},
 	"ufs/internal/groups":      {"chunkio", "method", "stream", "internal/memory/jsonsize", "internal/cloud/place", "internal/app/suggest", "ufs/internal/budget", "ufs/request"},
 	"ufs/internal/settled":     {"anchor", "chunkio", "gram", "method", "methods", "stream", "internal/disk/atomicfile", "internal/judging/halves", "internal/judging/hygiene", "internal/memory/jsonsize", "internal/cloud/place", "internal/resume", "internal/judging/subset", "internal/app/suggest", "ufs/internal/budget", "ufs/internal/groups", "ufs/internal/statistics", "ufs/internal/wording", "ufs/request"},
 	"ufs/internal/choice":      {"chunkio", "method", "stream", "internal/app/suggest", "ufs/internal/settled", "ufs/internal/wording", "ufs/request"},

@@ -67,7 +67,7 @@ func TestLayout(t *testing.T) {
 		team := kernel.NewTeam(1)
 		f, _, err := initialIndicators(t.Context(), team, g, 8)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("making the first indicators: %v", err)
 		}
 		declared := room.Measure(func(l *room.Layout) {
 			ridge.LayOut(l, g.D, g.G.Rank, f.Cols)
