@@ -24,7 +24,6 @@ type descent struct {
 	ones    []float64 // see addAllRowsToSums
 }
 
-// layOut takes the memory that descents of several restarts use in turn from l.
 func (d *descent) layOut(l *room.Layout, t *store, c int) {
 	d.screen, d.bounds = t.layOutScreen(l, c), layOutBounds(l, t.n, c)
 	d.sums, d.squares = room.Slice[float64](l, c*t.k), room.Slice[float64](l, t.n)

@@ -32,7 +32,6 @@ type screen struct {
 	g, h        float64
 }
 
-// layOutScreen takes a screen of at most c centres from l, to be set by setCenters.
 func (t *store) layOutScreen(l *room.Layout, c int) *screen {
 	return &screen{store: t, c: c, points: room.Slice[float64](l, c*t.paddedRowLength()), narrow: room.Slice[float32](l, c*t.stride),
 		halfSquares: room.Slice[float32](l, c), shifted: room.Slice[float64](l, t.k)}

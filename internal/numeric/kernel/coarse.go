@@ -66,10 +66,10 @@ type codedRows struct {
 	shifts  [][lanes]int32   // for each panel, see coarseCode.mul
 }
 
-func (r *codedRows) reserveMemory(l *room.Layout, count, dims int) {
-	reserve(l, &r.numbers, count*dims)
-	reserve(l, &r.steps, count/lanes)
-	reserve(l, &r.shifts, count/lanes)
+func (r *codedRows) reserveRows(l *room.Layout, count, dims int) {
+	reserveSlice(l, &r.numbers, count*dims)
+	reserveSlice(l, &r.steps, count/lanes)
+	reserveSlice(l, &r.shifts, count/lanes)
 }
 
 func (r *codedRows) panelNumbers(p, dims int) []byte { return r.numbers[p*lanes*dims:][:lanes*dims] }
@@ -150,7 +150,7 @@ func (n *Nearest) prepareCoarse(norms []float64) {
 	nr := n.team.isa.coarse.nr
 	n.paddedAnchors, n.panelRows = panelCount(n.m, nr)*nr, lanes
 	n.resetBounds(nil)
-	c := n.layOutCoarse(nil)
+	c := layOutCoarse(nil, n)
 	c.code, c.window = &n.team.isa.coarse, 1<<(mathbits.Len(uint(c.dims))-1)
 	random := bitSource(1)
 	for l := range c.signs {
@@ -178,7 +178,7 @@ func (n *Nearest) prepareCoarse(norms []float64) {
 	}
 }
 
-func (n *Nearest) layOutCoarse(l *room.Layout) *coarseScreen {
+func layOutCoarse(l *room.Layout, n *Nearest) *coarseScreen {
 	dims := panelCount(n.d, 4) * 4
 	return &coarseScreen{codedAnchors: newCodedAnchors(l, n.paddedAnchors, dims), signs: room.Slice[uint32](l, dims)}
 }

@@ -87,9 +87,9 @@ func SyrkWhole(t *Team, a []int16, n, k, lda int, at []int, c Matrix[float64]) {
 		workers = 1
 	}
 	w := &t.isa.integer
-	reserve(nil, &p.packedA, panelCount(n, w.mr)*w.mr*p.pairs)
-	reserve(nil, &p.packedB, panelCount(n, w.nr)*w.nr*p.pairs)
-	reserve(nil, &p.edges, w.mr*w.nr*workers)
+	reserveSlice(nil, &p.packedA, panelCount(n, w.mr)*w.mr*p.pairs)
+	reserveSlice(nil, &p.packedB, panelCount(n, w.nr)*w.nr*p.pairs)
+	reserveSlice(nil, &p.edges, w.mr*w.nr*workers)
 	t.runTogether(workers, p.body)
 	p.a, p.c, p.at = Matrix[float32]{}, Matrix[float64]{}, nil
 }

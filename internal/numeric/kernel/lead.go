@@ -87,8 +87,7 @@ func affordableCoordinates(m, d int) int {
 	return min((m-2*leadRowCost)*d/(2*(m+d)), maxLeadCoordinates) / coordinateStep * coordinateStep
 }
 
-// layOutLead takes a lead of `size` coordinates from l.
-func (n *Nearest) layOutLead(l *room.Layout, size int) *leadScreen {
+func layOutLead(l *room.Layout, n *Nearest, size int) *leadScreen {
 	dims := n.coarse.dims
 	stride := panelCount(dims, dotsBlock) * dotsBlock
 	return &leadScreen{codedAnchors: newCodedAnchors(l, n.paddedAnchors, size), slack: room.Slice[float32](l, n.paddedAnchors+readBeyond),
@@ -112,7 +111,7 @@ func (n *Nearest) newLeadScreen(maxCoordinates int, minShare float64) *leadScree
 		return nil
 	}
 	size := panelCount(basis.Rows+spareCoordinates, coordinateStep) * coordinateStep
-	f := n.layOutLead(nil, size)
+	f := layOutLead(nil, n, size)
 	p := RowMajor(make([]float64, size*c.dims), size, c.dims, c.dims)
 	panel, numbers, line := alignedSlice[float32](nil, lanes*c.dims), make([]byte, lanes*c.dims), make([]byte, c.dims)
 	var l laneScales
@@ -240,11 +239,11 @@ func writeSpareCoordinates(panel []float32, size, i int, length float64) float64
 }
 
 func (s *leadScratch) reserveMemory(l *room.Layout, n *Nearest, f *leadScreen) {
-	s.codedRows.reserveMemory(l, n.rows, f.dims)
-	reserve(l, &s.rowNumbers, n.rows*f.stride)
-	reserve(l, &s.loose, n.rows)
-	reserve(l, &s.projected, lanes*f.dims)
-	reserve(l, &s.first, n.m)
+	s.reserveRows(l, n.rows, f.dims)
+	reserveSlice(l, &s.rowNumbers, n.rows*f.stride)
+	reserveSlice(l, &s.loose, n.rows)
+	reserveSlice(l, &s.projected, lanes*f.dims)
+	reserveSlice(l, &s.first, n.m)
 }
 
 // projectPanel computes w, and a row's part of the bounds, for panel p of the rows whose bytes and scales are in s.

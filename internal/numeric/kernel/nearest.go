@@ -153,12 +153,12 @@ func NearestBytes(workers, m, d int) int64 {
 		room.Slice[nearestScratch](l, workers)
 		l.Phase(func() {
 			alignedSlice[float32](l, n.paddedAnchors*d)
-			n.reserveScratch(l, workers)
+			reserveScratch(l, n, workers)
 		})
 		if size := affordableCoordinates(m, d); size > 0 {
-			n.coarse = n.layOutCoarse(l)
-			n.coarse.lead = n.layOutLead(l, size)
-			n.reserveScratch(l, workers)
+			n.coarse = layOutCoarse(l, n)
+			n.coarse.lead = layOutLead(l, n, size)
+			reserveScratch(l, n, workers)
 			l.Add(leadWorkBytes(int64(m), int64(n.coarse.dims), int64(size)))
 		}
 	})
@@ -193,7 +193,7 @@ func (n *Nearest) SearchTo(index []int32, distance []float64, x Matrix[float64])
 	}
 	share := panelCount(panelCount(x.Rows, workers), n.panelRows) * n.panelRows
 	n.rows = min(max(min(bytes/4/n.paddedAnchors, maxTaskRows(n.d))/n.panelRows*n.panelRows, n.panelRows), maxNearestRows, share)
-	n.reserveScratch(nil, workers)
+	reserveScratch(nil, n, workers)
 	n.team.runTogether(workers, n.body)
 	if n.coarse != nil {
 		n.judgeScreening()
@@ -201,7 +201,7 @@ func (n *Nearest) SearchTo(index []int32, distance []float64, x Matrix[float64])
 	n.x, n.index, n.distance = Matrix[float64]{}, nil, nil
 }
 
-func (n *Nearest) reserveScratch(l *room.Layout, workers int) {
+func reserveScratch(l *room.Layout, n *Nearest, workers int) {
 	for len(n.scratch) < workers {
 		n.scratch = append(n.scratch, nearestScratch{})
 	}
@@ -212,23 +212,23 @@ func (n *Nearest) reserveScratch(l *room.Layout, workers int) {
 
 func (s *nearestScratch) reserveMemory(l *room.Layout, n *Nearest) {
 	if c := n.coarse; c == nil {
-		reserve(l, &s.panels, n.rows*n.d)
+		reserveSlice(l, &s.panels, n.rows*n.d)
 	} else {
-		reserve(l, &s.panels, lanes*c.dims)
-		s.codedRows.reserveMemory(l, n.rows, c.dims)
+		reserveSlice(l, &s.panels, lanes*c.dims)
+		s.reserveRows(l, n.rows, c.dims)
 		if c.lead != nil {
 			s.lead.reserveMemory(l, n, c.lead)
 		}
 	}
-	reserve(l, &s.half, n.rows*n.paddedAnchors+readBeyond)
-	reserve(l, &s.lowestLowers, n.rows*n.groups)
-	reserve(l, &s.lowestUppers, n.rows)
-	reserve(l, &s.norms, n.rows)
-	reserve(l, &s.loose, n.rows)
-	reserve(l, &s.raw, n.rows*n.padded)
-	reserve(l, &s.candidates, n.m)
-	reserve(l, &s.uppers, n.count)
-	reserve(l, &s.nearest, n.count+1)
+	reserveSlice(l, &s.half, n.rows*n.paddedAnchors+readBeyond)
+	reserveSlice(l, &s.lowestLowers, n.rows*n.groups)
+	reserveSlice(l, &s.lowestUppers, n.rows)
+	reserveSlice(l, &s.norms, n.rows)
+	reserveSlice(l, &s.loose, n.rows)
+	reserveSlice(l, &s.raw, n.rows*n.padded)
+	reserveSlice(l, &s.candidates, n.m)
+	reserveSlice(l, &s.uppers, n.count)
+	reserveSlice(l, &s.nearest, n.count+1)
 }
 
 func (n *Nearest) searchRowRanges(worker int) {

@@ -127,9 +127,9 @@ func (p *floatProduct[T]) reservePanels(workers int) {
 	if p.isThin {
 		inA, inB = 0, p.thinCols*min(thinDepths*depth, p.a.Cols)
 	}
-	reserve(nil, &p.packedA, inA)
-	reserve(nil, &p.packedB, inB)
-	reserve(nil, &p.edges, p.mr*p.nr*workers)
+	reserveSlice(nil, &p.packedA, inA)
+	reserveSlice(nil, &p.packedB, inB)
+	reserveSlice(nil, &p.edges, p.mr*p.nr*workers)
 }
 
 // productBlock describes the product C[i:i+m, j:j+n] += A[i:i+m, l:l+k] · B[l:l+k, j:j+n].

@@ -72,10 +72,10 @@ type sparseProduct struct {
 func (p *sparseProduct) initForTeam(t *Team) { p.team, p.body = t, p.runWorker }
 
 func (p *sparseProduct) reserveMemory(l *room.Layout, workers, rows, columns, count int) {
-	reserve(l, &p.starts, columns+1)
-	reserve(l, &p.rowOf, rows*count)
-	reserve(l, &p.weights, rows*count)
-	reserve(l, &p.rows, workers*stripColumns*rows)
+	reserveSlice(l, &p.starts, columns+1)
+	reserveSlice(l, &p.rowOf, rows*count)
+	reserveSlice(l, &p.weights, rows*count)
+	reserveSlice(l, &p.rows, workers*stripColumns*rows)
 }
 
 func (p *sparseProduct) addProduct(z Sparse, x, c Matrix[float64]) {

@@ -126,7 +126,6 @@ func (s *stepPosition) nextTask(n int) (int, bool) {
 // cacheLine is the alignment of packed panels. A vector that crosses a cache line needs two loads.
 const cacheLine = 64
 
-// alignedSlice takes n elements from l, the first of which starts a cache line.
 func alignedSlice[T any](l *room.Layout, n int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
@@ -138,8 +137,8 @@ func alignedSlice[T any](l *room.Layout, n int) []T {
 	return buf[off : off+n : off+n]
 }
 
-// reserve takes n elements from l for scratch, unless it has as many. It frees the old elements first.
-func reserve[T any](l *room.Layout, scratch *[]T, n int) {
+// reserveSlice takes n elements from l for scratch, unless it has as many. It frees the old elements first.
+func reserveSlice[T any](l *room.Layout, scratch *[]T, n int) {
 	if cap(*scratch) < n {
 		*scratch = nil
 		*scratch = alignedSlice[T](l, n)
