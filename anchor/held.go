@@ -173,7 +173,7 @@ func EstimateBytes(m, d, rows int) (peak, stays int64) {
 	r, held := gram.SketchRows(rows), gram.SketchHeld(rows)
 	peak = room.Measure(func(l *room.Layout) {
 		kernel.NewMatrix[float64](l, m, m) // eigenvectors of S
-		l.Add(linalg.SymmetricEigenBytes(m) + kernel.TeamBytes(m, d) + kernel.TeamBytes(m, r))
+		l.Add(linalg.SymmetricEigenBytes(m) + kernel.TeamBytes(max(m, sketchBlock), max(m, r)))
 		new(estimateScratch).layOut(l, m, m, d, r, held)
 		l.Add(sketchReaders*16*int64(r) + bufferBytes)
 	})

@@ -123,7 +123,7 @@ func TestSketchedGraphsOfShardsAddUp(t *testing.T) {
 
 // If everything else is too large, the refusal names the need of an estimate, and that limit suffices.
 func TestRefusalNamesTheSketch(t *testing.T) {
-	path := faces(2500, 2500, 3).write(t)
+	path := faces(2500, 3500, 3).write(t)
 	q := Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "sfufs", K: 3, Options: method.Settings{"anchors": 20}}, Limits: Limits{Memory: 1}}
 	_, err := Plan(t.Context(), q)
 	var tight *stream.MemoryError
