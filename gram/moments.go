@@ -233,7 +233,7 @@ func (m *Moments) allocateForMissing(columns []int, withPacking bool) error {
 	}
 	if withPacking && m.packed == nil {
 		m.team = kernel.NewTeam(m.opt.Threads)
-		m.scratch.layOut(nil, d)
+		m.layOut(nil, d)
 	}
 	if len(missing) > len(m.missing) {
 		m.insertMissingColumns(missing)

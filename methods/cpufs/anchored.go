@@ -218,8 +218,8 @@ func (g *anchorGraph) computeC(ctx context.Context) error {
 	clear(g.sc)
 	root := make([]float64, c*c)
 	err = g.eachBlock(ctx, func(number int, own []float64, weights kernel.Sparse) error {
-		q := append(s.y[:0], own...)
-		polar.writeRowsOfC(number, own, q, root)
+		s.y = append(s.y[:0], own...)
+		polar.writeRowsOfC(number, own, s.y, root)
 		g.addAnchorSums(weights, own, g.sc)
 		return nil
 	}, rows.ModifyPass(g.stateFile), rows.ReadPass(g.weights.File))

@@ -116,7 +116,7 @@ func SmallestBytes(n, l int, opt EigenOptions) int64 {
 	return room.Measure(func(l *room.Layout) {
 		layOutFull(l, nil, n)
 		if !s.needsDenseSolver() {
-			s.searchSpace.layOut(l, maxPanels)
+			s.layOut(l, maxPanels)
 			if opt.Filter != nil {
 				s.layOutFilter(l)
 			}
@@ -130,7 +130,7 @@ func SmallestBytes(n, l int, opt EigenOptions) int64 {
 func SmallestFormBytes(n, l int, opt EigenOptions) int64 {
 	s := NewSmallest(nil, n, max(0, min(l, n)), opt)
 	return room.Measure(func(l *room.Layout) {
-		s.searchSpace.layOut(l, maxPanels)
+		s.layOut(l, maxPanels)
 		s.layOutEigen(l, s.p)
 	})
 }

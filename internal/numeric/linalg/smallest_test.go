@@ -291,7 +291,7 @@ func TestLayout(t *testing.T) {
 	iterate := func(m *room.Layout, l int, opt EigenOptions) {
 		s := NewSmallest(team, n, l, opt)
 		layOutFull(m, team, n)
-		s.searchSpace.layOut(m, 1)
+		s.layOut(m, 1)
 		if opt.Filter != nil {
 			s.layOutFilter(m)
 		}
