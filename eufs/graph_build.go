@@ -10,11 +10,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// newNeighbourGraph builds the kNN graph L = I − D^(−1/2)WD^(−1/2), D being the diagonal matrix of the row sums of W.
-// Two rows have the weight w_ij = exp(−‖x_i − x_j‖²/2σ²) if one of the two is among the nearest rows of the other; σ is
-// the mean distance of a row from its nearest row. All rows are held in memory, scaled as in X. The cost is 2n²d flops
-// in float32.
-func newNeighbourGraph(ctx context.Context, t *table, team *kernel.Team, count int) (*graph, error) {
+// newNeighbourGraph builds the paper's kNN graph, L = D − S with D the diagonal matrix of the row sums of S: eq. (12) and
+// the line after it. Two rows have the weight s_ij = exp(−‖x_i − x_j‖²/σ²) if one of the two is among the nearest rows
+// of the other. The paper leaves σ open: if sigma is 0, σ² is the mean squared distance of a row from its nearest rows.
+// All rows are held in memory, scaled as in X. The cost is 2n²d flops in float32.
+func newNeighbourGraph(ctx context.Context, t *table, team *kernel.Team, count int, sigma float64) (*graph, error) {
 	n := int(t.n)
 	near, err := rows.FindNearest(ctx, team, n, t.d, min(count, n-1), rows.PartBytes(t.n, t.d),
 		func(ctx context.Context, _ string, visit func(int, kernel.Matrix[float64]) error) error {
@@ -23,26 +23,22 @@ func newNeighbourGraph(ctx context.Context, t *table, team *kernel.Team, count i
 	if err != nil {
 		return nil, err
 	}
-	sigma := 0.0
-	for _, o := range near {
-		sigma += math.Sqrt(o.Square)
+	if sigma == 0 {
+		var squares float64
+		for _, o := range near {
+			squares += o.Square / float64(len(near))
+		}
+		sigma = math.Sqrt(squares)
 	}
-	sigma /= float64(len(near))
-	g, degree := rows.JoinNeighbours(near, n), make([]float64, n)
-	g.MapValues(func(i, _ int, square float64) float64 {
-		w := 1.0 // for duplicates, all of whose distances are 0
-		if ratio := math.Sqrt(square) / sigma; ratio > 0 {
-			w = math.Exp(-ratio * ratio / 2)
+	g := rows.JoinNeighbours(near, n)
+	g.MapValues(func(_, _ int, square float64) float64 {
+		if square == 0 {
+			return 1 // for duplicates, even if all distances are 0
 		}
-		degree[i] += w
-		return w
+		ratio := math.Sqrt(square) / sigma
+		return math.Exp(-ratio * ratio)
 	})
-	g.MapValues(func(i, j int, w float64) float64 {
-		if w > 0 { // a weight of 0 may come from a row far from all others, whose degree is 0
-			w /= math.Sqrt(degree[i] * degree[j])
-		}
-		return w
-	})
+	g.SetDegrees()
 	return &graph{neighbours: g}, nil
 }
 

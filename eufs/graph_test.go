@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -24,7 +25,7 @@ func TestDefaultGraph(t *testing.T) {
 	}
 }
 
-// The kNN graph follows its definition, duplicates included.
+// TestNeighboursFollowTheDefinition: the kNN graph is the paper's, duplicates included, with a given σ and with its own.
 func TestNeighboursFollowTheDefinition(t *testing.T) {
 	const n, d = 60, 4
 	for _, duplicates := range []int{0, 9, n} { // more of them than neighbours
@@ -33,66 +34,86 @@ func TestNeighboursFollowTheDefinition(t *testing.T) {
 			x.SetRow(i, x.RawRowView(0))
 		}
 		for _, count := range []int{1, 5, n - 1, n + 5} {
-			src := serve(x, 13)
-			std := &gram.Standardizer{Columns: allFeatures(d), Shift: make([]float64, d), Factor: []float64{1, 1, 1, 1},
-				Fill: make([]float64, d), Filled: make([]int64, d), Rows: n}
-			s := Setup{Threads: 2, blockRows: 17}.withDefaults(n)
-			tab := newTable(src, std, s)
-			must.Do(t, tab.loadCopy(t.Context(), s.Scratch))
-			g := must.Get(newNeighbourGraph(t.Context(), tab, kernel.NewTeam(2), count))(t)
-			want := naiveNeighbours(x, min(count, n-1))
-			got := mat.NewDense(n, n, nil)
-			g.neighbours.MapValues(func(i, j int, v float64) float64 { got.Set(i, j, v); return v })
-			// Sums of up to 60 weights, a square root, an exponential.
-			within(t, fmt.Sprintf("%d duplicates, %d neighbours", duplicates, count), got.RawMatrix().Data, want.RawMatrix().Data, 1e-13)
+			for _, sigma := range []float64{0, 0.7} {
+				got := graphOfRows(t, x, count, sigma)
+				want := naiveLaplacian(x, min(count, n-1), sigma)
+				// Sums of up to 60 weights, a square root, an exponential.
+				within(t, fmt.Sprintf("%d duplicates, %d neighbours, sigma %v", duplicates, count, sigma), got.RawMatrix().Data, want.RawMatrix().Data, 1e-13)
+			}
 		}
 	}
 }
 
-// naiveNeighbours is D^(−1/2)WD^(−1/2).
-func naiveNeighbours(x *mat.Dense, count int) *mat.Dense {
+// TestGraphIsTheFixtures: from the rows of a fixture follows the Laplacian of the fixture, where that is one of nearest rows.
+func TestGraphIsTheFixtures(t *testing.T) {
+	compared := 0
+	for name, f := range fixtures.ReadCases[fixture](t, "eufs") {
+		if f.B == nil && f.L != nil {
+			compared++
+			within(t, name, graphOfRows(t, f.X.dense(), defaultNeighbors, 0).RawMatrix().Data, f.L.dense().RawMatrix().Data, 1e-13)
+		}
+	}
+	if compared == 0 {
+		t.Error("no fixture has a graph of nearest rows")
+	}
+}
+
+// graphOfRows returns L of the engine's kNN graph of the unscaled rows x.
+func graphOfRows(t *testing.T, x *mat.Dense, count int, sigma float64) *mat.Dense {
+	t.Helper()
+	n, d := x.Dims()
+	std := &gram.Standardizer{Columns: allFeatures(d), Shift: make([]float64, d), Factor: slices.Repeat([]float64{1}, d),
+		Fill: make([]float64, d), Filled: make([]int64, d), Rows: int64(n)}
+	s := Setup{Threads: 2, blockRows: 17}.withDefaults(int64(n))
+	tab := newTable(serve(x, 13), std, s)
+	must.Do(t, tab.loadCopy(t.Context(), s.Scratch))
+	g := must.Get(newNeighbourGraph(t.Context(), tab, kernel.NewTeam(2), count, sigma))(t)
+	product := make([]float64, n*n)
+	g.neighbours.LaplacianTo(2, product, mat.DenseCopyOf(identity(n)).RawMatrix().Data, 0, n, n)
+	return mat.NewDense(n, n, product)
+}
+
+// naiveLaplacian is D − S, with S of eq. (11).
+func naiveLaplacian(x *mat.Dense, count int, sigma float64) *mat.Dense {
 	n, d := x.Dims()
 	near := make([][]int, n)
-	dist := mat.NewDense(n, n, nil)
+	square := mat.NewDense(n, n, nil)
 	total := 0.0
 	for i := range n {
 		for j := range n {
-			s := 0.0
 			for c := range d {
-				s += math.Pow(x.At(i, c)-x.At(j, c), 2)
+				square.Set(i, j, square.At(i, j)+math.Pow(x.At(i, c)-x.At(j, c), 2))
 			}
-			dist.Set(i, j, math.Sqrt(s))
 		}
 		order := allFeatures(n)
-		sort.SliceStable(order, func(a, b int) bool { return dist.At(i, order[a]) < dist.At(i, order[b]) })
+		sort.SliceStable(order, func(a, b int) bool { return square.At(i, order[a]) < square.At(i, order[b]) })
 		// A row with more duplicates than neighbours may not be among its own nearest.
 		for _, j := range order[:count+1] {
 			if j != i && len(near[i]) < count {
 				near[i] = append(near[i], j)
-				total += dist.At(i, j)
+				total += square.At(i, j)
 			}
 		}
 	}
-	sigma := total / float64(n*count)
-	w := mat.NewDense(n, n, nil)
+	width := sigma * sigma
+	if sigma == 0 {
+		width = total / float64(n*count)
+	}
+	l := mat.NewDense(n, n, nil)
 	for i := range n {
 		for _, j := range near[i] {
 			v := 1.0
-			if sigma > 0 {
-				v = math.Exp(-math.Pow(dist.At(i, j)/sigma, 2) / 2)
+			if width > 0 {
+				v = math.Exp(-square.At(i, j) / width)
 			}
-			w.Set(i, j, v)
-			w.Set(j, i, v)
+			l.Set(i, j, -v)
+			l.Set(j, i, -v)
 		}
 	}
-	out := mat.NewDense(n, n, nil)
-	out.Apply(func(i, j int, _ float64) float64 {
-		if w.At(i, j) == 0 {
-			return 0
-		}
-		return w.At(i, j) / math.Sqrt(mat.Sum(w.RowView(i))*mat.Sum(w.RowView(j)))
-	}, out)
-	return out
+	for i := range n {
+		l.Set(i, i, -mat.Sum(l.RowView(i)))
+	}
+	return l
 }
 
 // B has Δ^(−1/2) after the weights of (2.13): BBᵀ1 = 1, and so L1 = 0.

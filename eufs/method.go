@@ -42,6 +42,7 @@ type configuredMethod struct {
 	clusters    int
 	stopping    method.Iteration
 	graph       string // EUFS
+	sigma       float64
 	anchors     method.Anchors
 	tree        string // HUFS
 }
@@ -57,6 +58,8 @@ func (m *configuredMethod) Options(o *method.Options) {
 		o.Weights(&m.beta, "beta", "weight of the graph (default 0.1, without a graph 0)")
 		m.anchors.Declare(o)
 		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", namesOfGraphKinds...)
+		o.Float(&m.sigma, "sigma", 0, "width of the weights exp(−d²/σ²) between rows at distance d (default: σ² is the mean d² of neighbours)").
+			Bound(func() bool { return m.sigma > 0 && m.sigma-m.sigma == 0 }, "want a number above 0")
 		o.Check(m.checkGraphOptions)
 	}
 	o.Float(&m.mu, "mu", 0, "the first penalty `MU` of the iteration, which rises by 1.1 each time (default: 1, or more if the weights need it)").
@@ -69,8 +72,10 @@ func (m *configuredMethod) Options(o *method.Options) {
 func (m *configuredMethod) checkGraphOptions(isSet func(string) bool) error {
 	anchors := isSet("anchors") || isSet("anchor-method")
 	switch {
-	case m.graph == "none" && (anchors || isSet("neighbors")):
-		return stream.Usagef("{graph} none: {anchors}, {anchor-method} and {neighbors} shape a graph; leave them out")
+	case m.graph == "none" && (anchors || isSet("neighbors") || isSet("sigma")):
+		return stream.Usagef("{graph} none: {anchors}, {anchor-method}, {neighbors} and {sigma} shape a graph; leave them out")
+	case m.graph == "anchor" && isSet("sigma"):
+		return stream.Usagef("{graph} anchor has no {sigma}; choose {graph} knn, or leave it out")
 	case m.graph == "knn" && anchors:
 		return stream.Usagef("{graph} knn has no anchors; choose {graph} anchor, or leave {anchors} and {anchor-method} out")
 	}
@@ -98,7 +103,7 @@ func (m *configuredMethod) newSetup(seed uint64, threads int) Setup {
 	s := Setup{Clusters: m.clusters, Graph: GraphNone, Seed: seed, Threads: threads}
 	if m.kind == EUFS {
 		s.Graph = GraphKind(slices.Index(namesOfGraphKinds, m.graph))
-		s.Neighbors, s.Anchors, s.AnchorKMeans = m.anchors.Neighbors, m.anchors.Count, m.anchors.KMeans()
+		s.Neighbors, s.Anchors, s.AnchorKMeans, s.Sigma = m.anchors.Neighbors, m.anchors.Count, m.anchors.KMeans(), m.sigma
 	}
 	return s
 }
@@ -299,6 +304,9 @@ func (p *loadedProblem) settingsForRecord() map[string]any {
 	used["graph"] = namesOfGraphKinds[kind]
 	if kind != GraphNone {
 		used["neighbors"] = p.settings.anchors.Neighbors
+	}
+	if kind == GraphKNN && p.settings.sigma > 0 {
+		used["sigma"] = p.settings.sigma
 	}
 	if kind == GraphAnchor {
 		used["anchors"], used["anchor-method"] = anchors, p.settings.anchors.Placing

@@ -109,7 +109,7 @@ func (s Setup) layOutWithoutScratch(l *room.Layout, shape layout, valueBytes int
 	switch s.Graph {
 	case GraphKNN:
 		g = &graph{neighbours: new(rows.Graph)}
-		l.Add(8*(shape.n+1) + 2*12*shape.n*min(int64(s.Neighbors), shape.n-1))
+		l.Add(8*(2*shape.n+1) + 2*12*shape.n*min(int64(s.Neighbors), shape.n-1))
 	case GraphAnchor:
 		anchors, _ = anchor.Count(s.Anchors, shape.n, s.Neighbors)                // no error: s has been validated
 		g = &graph{anchored: &rows.AnchoredGraph{M: anchors, Count: s.Neighbors}} // its shape is enough

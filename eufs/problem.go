@@ -98,7 +98,7 @@ func (p *Problem) makeStartAndGraph(ctx context.Context, s Setup) (err error) {
 	}
 	switch s.Graph {
 	case GraphKNN:
-		p.graph, err = newNeighbourGraph(ctx, t, team, s.Neighbors)
+		p.graph, err = newNeighbourGraph(ctx, t, team, s.Neighbors, s.Sigma)
 	case GraphAnchor:
 		p.graph, err = newAnchorGraph(ctx, t, team, s, sample, p.anchorCount)
 	}

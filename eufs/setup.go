@@ -45,6 +45,9 @@ type Setup struct {
 	Neighbors    int  // neighbours of a row, default 5
 	Anchors      int  // number of anchors; 0 means anchor.Count's default
 	AnchorKMeans bool // anchors are the centres of clusters of a sample, not rows of the sample
+	// Sigma is the width σ of the kNN graph's weights exp(−d²/σ²). 0 means that σ² is the mean of the squared distances d²
+	// of all rows from their neighbours.
+	Sigma float64
 
 	// Scratch keeps the rows and their state; nil means memory.
 	Scratch stream.Scratch
@@ -79,6 +82,9 @@ func (s Setup) Validate(n int64, d int) error {
 	method.RefuseNegative(&faults, "{neighbors}", s.Neighbors)
 	method.RefuseNegative(&faults, "{anchors}", s.Anchors)
 	method.RefuseNegative(&faults, "{threads}", s.Threads)
+	if !(s.Sigma >= 0) || s.Sigma-s.Sigma != 0 {
+		faults.Addf("{sigma} = %v is not a finite number of at least 0", s.Sigma)
+	}
 	s = s.withDefaults(n)
 	if s.Clusters > 0 && int64(s.Clusters) > n {
 		faults.Addf("{clusters} = %d is more than the %d rows", s.Clusters, n)

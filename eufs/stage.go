@@ -56,6 +56,7 @@ func (p *Problem) restoreFrom(stage stream.Stage, s *problemState) (err error) {
 	switch p.setup.Graph {
 	case GraphKNN:
 		p.graph = &graph{neighbours: &rows.Graph{Start: s.neighbourStart, Index: s.neighbourIndex, Value: s.neighbourValue}}
+		p.graph.neighbours.SetDegrees()
 	case GraphAnchor:
 		p.graph = new(graph)
 		p.graph.anchored, err = rows.NewAnchored(stage, p.anchorCount, p.setup.Neighbors, t.n, t.block)

@@ -5,11 +5,13 @@ import (
 )
 
 // Graph is a sparse symmetric n×n matrix A. Entries Start[i] to Start[i+1]−1 of Value are the values in row i, and the
-// same entries of Index their columns, ascending. The Laplacian of the graph is L = I − A.
+// same entries of Index their columns, ascending. The Laplacian of the graph is L = I − A, or L = D − A if Degree, the
+// diagonal of D, is not nil.
 type Graph struct {
-	Start []int
-	Index []int32
-	Value []float64
+	Start  []int
+	Index  []int32
+	Value  []float64
+	Degree []float64
 }
 
 // JoinNeighbours returns the graph that connects two rows if one of them is among the nearest rows of the other. The
@@ -57,6 +59,16 @@ func (g *Graph) MapValues(to func(i, j int, v float64) float64) {
 	}
 }
 
+// SetDegrees makes L = D − A, D being the diagonal matrix of the row sums of A.
+func (g *Graph) SetDegrees() {
+	g.Degree = make([]float64, len(g.Start)-1)
+	for i := range g.Degree {
+		for _, v := range g.Value[g.Start[i]:g.Start[i+1]] {
+			g.Degree[i] += v
+		}
+	}
+}
+
 // LaplacianTo computes h rows of the product L·X, beginning with row `first`, and writes them to dst. x contains the
 // n×c matrix X. X and the h×c matrix dst are row-major.
 func (g *Graph) LaplacianTo(workers int, dst, x []float64, first, h, c int) {
@@ -64,6 +76,11 @@ func (g *Graph) LaplacianTo(workers int, dst, x []float64, first, h, c int) {
 		for i := from; i < to; i++ {
 			row := dst[i*c:][:c]
 			copy(row, x[(first+i)*c:])
+			if g.Degree != nil {
+				for k := range row {
+					row[k] *= g.Degree[first+i]
+				}
+			}
 			for e := g.Start[first+i]; e < g.Start[first+i+1]; e++ {
 				v := g.Value[e]
 				for k, y := range x[int(g.Index[e])*c:][:c] {
