@@ -27,9 +27,10 @@
 // # The graphs
 //
 // Up to 20,000 rows, rows i and j are joined if one of them is among the 5 nearest of the other (one direction is
-// enough). The weight is w_ij = exp(−‖x_i − x_j‖²/2σ²), σ being the mean distance of a row from its nearest row, and L
-// = I − D^(−1/2)WD^(−1/2). For more rows, L = I − BBᵀ of the anchor graph (package anchor), and B has 5 entries a row,
-// so that L·U = U − B(BᵀU).
+// enough). As in eq. (11) and (12), the weight is s_ij = exp(−‖x_i − x_j‖²/σ²) and L = D − S, D being the diagonal matrix
+// of the row sums of S. The paper leaves σ open: σ² is the mean of ‖x_i − x_j‖² over the 5 nearest of all rows. For more
+// rows, L = I − BBᵀ of the anchor graph (package anchor), whose row sums are 1. B has 5 entries a row, so that L·U = U −
+// B(BᵀU).
 //
 // # The papers' slips
 //
@@ -43,7 +44,7 @@
 // Columns are scaled to length 1, as the papers assume. The start must have orthonormal columns: from U = 0 the
 // iteration never moves. If the weight of the row sparsity, α in EUFS and β in HUFS, is [Problem.AlphaMax] or more, V
 // becomes 0 and stays 0, so this weight is best given as a share of AlphaMax. If μ₀, the first μ, is below ten times
-// this weight, the first step wipes out the start. If μ₀ is below β, N is so ill-conditioned that rounding decides.
-// Warnings report both. HUFS without a tree makes the same step of V as EUFS, but has other iterates: HUFS updates Z
-// after U, and EUFS before U.
+// this weight, V is 0 in the first iterations, in which the start and the graph alone determine U. If μ₀ is below β, N
+// is so ill-conditioned that rounding decides. A warning reports this. HUFS without a tree makes the same step of V as
+// EUFS, but has other iterates: HUFS updates Z after U, and EUFS before U.
 package eufs

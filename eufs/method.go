@@ -37,7 +37,9 @@ func Specs() []method.Spec {
 type configuredMethod struct {
 	kind        Method
 	alpha, beta method.Weights
-	mu          float64
+	mu          method.Weight // μ₀; 0 means initialMu's choice
+	rho, muMax  float64
+	start       string
 	state       string
 	clusters    int
 	stopping    method.Iteration
@@ -49,21 +51,27 @@ type configuredMethod struct {
 
 func (m *configuredMethod) Options(o *method.Options) {
 	if m.kind == HUFS {
-		o.Weights(&m.alpha, "alpha", "weight of the tree (default 0.05x, without a tree 0)")
+		o.Weights(&m.alpha, "alpha", "weight of the tree (default 0.05x, {tree} none 0)")
 		o.Weights(&m.beta, "beta", "weight of the row sparsity (default 0.5x)")
-		o.Text(&m.tree, "tree", "groups of features by `TREE`: image (names px_R_C), correlation, prefix:SEP, or FILE.json (see the verb tree)").
-			Refuse(func(string) error { return m.CheckTree() })
+		o.Text(&m.tree, "tree", "groups of features by `TREE`: image (names px_R_C), correlation, prefix:SEP, FILE.json (see the verb tree), none, or auto: image for pixels, else correlation (above 10,000 features none)").
+			Refuse(m.checkTreeOption)
+		m.tree = autoTree
 	} else {
 		o.Weights(&m.alpha, "alpha", "weight of the row sparsity (default 0.5x)")
-		o.Weights(&m.beta, "beta", "weight of the graph (default 0.1, without a graph 0)")
+		o.Weights(&m.beta, "beta", "weight of the graph (default 0.1x, without a graph 0)")
 		m.anchors.Declare(o)
 		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", namesOfGraphKinds...)
 		o.Float(&m.sigma, "sigma", 0, "width of the weights exp(−d²/σ²) between rows at distance d (default: σ² is the mean d² of neighbours)").
 			Bound(func() bool { return m.sigma > 0 && m.sigma-m.sigma == 0 }, "want a number above 0")
 		o.Check(m.checkGraphOptions)
 	}
-	o.Float(&m.mu, "mu", 0, "the first penalty `MU` of the iteration, which rises by 1.1 each time (default: 1, or more if the weights need it)").
-		Bound(func() bool { return m.mu > 0 && m.mu-m.mu == 0 }, "want a number above 0")
+	o.Weight(&m.mu, "mu", "the first penalty `MU` of the iteration (default: 0.1x, or the weight of the graph if that is larger)").
+		Bound(func() bool { return m.mu.Value > 0 }, "want a number above 0, or a share of the weight that leaves no feature, as 0.1x")
+	o.Float(&m.rho, "rho", defaultRho, "factor by which the penalty rises with each iteration").
+		Bound(func() bool { return m.rho >= 1 && m.rho-m.rho == 0 }, "want a number of at least 1")
+	o.Float(&m.muMax, "mu-max", defaultMuMax, "largest value of the penalty").
+		Bound(func() bool { return m.muMax > 0 && m.muMax-m.muMax == 0 }, "want a number above 0")
+	o.Choice(&m.start, "start", "kmeans", "the first clusters of the rows: of k-means, as 0 and 1; or soft, with 0.2 added to all entries", namesOfStarts...)
 	o.Choice(&m.state, "state", "float64", "precision of the numbers kept for each row between iterations; float32 halves their memory", "float32", "float64")
 	o.Clusters(&m.clusters)
 	m.stopping.Declare(o, "100", "1e-4", "changes")
@@ -82,25 +90,27 @@ func (m *configuredMethod) checkGraphOptions(isSet func(string) bool) error {
 	return nil
 }
 
-// chosenWeights returns the weights α and β, see [Options], or their defaults. For the row sparsity, half of α_max did
-// better than a tenth of it in 13 of 16 comparisons (COIL20, warpPIE10P; both methods; 50 and 200 features; this μ₀ and
-// 1; NMI) and in all comparisons on Prostate-GE. Without a graph (EUFS) or tree (HUFS), the weight of the missing term
-// is 0, and no warning mentions it.
-func (m *configuredMethod) chosenWeights() (alpha, beta method.Weights) {
-	sparsity := method.Weight{Value: 0.5, Share: true}
+// chosenWeights returns the weights α and β, see [Options], or their defaults, which are shares of α_max. Without a
+// graph (EUFS) or tree (HUFS), the weight of the missing term is 0, and no warning mentions it.
+//
+// EUFS: on 13 labelled sets (NMI of k-means on 50, 100 and 200 features, with random features as the zero) α = 0.5x and
+// β = μ₀ = 0.1x came to −1.1 points, the best of 40 settings but for one with β = 100·μ₀. The same without graph came to
+// −2.2, and the former defaults (μ₀ = 10α, β = 0.1), whose graph changed 1 of the first 100 features, to −2.1.
+func (m *configuredMethod) chosenWeights(hasTree bool) (alpha, beta method.Weights) {
+	sparsity, graph := method.Weight{Value: 0.5, Share: true}, method.Weight{Value: 0.1, Share: true}
 	switch {
-	case m.kind == HUFS && m.tree == "":
+	case m.kind == HUFS && !hasTree:
 		return m.alpha.Or(method.Weight{}), m.beta.Or(sparsity)
 	case m.kind == HUFS:
 		return m.alpha.Or(method.Weight{Value: 0.05, Share: true}), m.beta.Or(sparsity)
 	case m.graph == "none":
 		return m.alpha.Or(sparsity), m.beta.Or(method.Weight{})
 	}
-	return m.alpha.Or(sparsity), m.beta.Or(method.Weight{Value: 0.1})
+	return m.alpha.Or(sparsity), m.beta.Or(graph)
 }
 
 func (m *configuredMethod) newSetup(seed uint64, threads int) Setup {
-	s := Setup{Clusters: m.clusters, Graph: GraphNone, Seed: seed, Threads: threads}
+	s := Setup{Clusters: m.clusters, Start: Start(slices.Index(namesOfStarts, m.start)), Graph: GraphNone, Seed: seed, Threads: threads}
 	if m.kind == EUFS {
 		s.Graph = GraphKind(slices.Index(namesOfGraphKinds, m.graph))
 		s.Neighbors, s.Anchors, s.AnchorKMeans, s.Sigma = m.anchors.Neighbors, m.anchors.Count, m.anchors.KMeans(), m.sigma
@@ -109,21 +119,20 @@ func (m *configuredMethod) newSetup(seed uint64, threads int) Setup {
 }
 
 func (m *configuredMethod) solveOptions(threads int) Options {
-	return Options{Method: m.kind, Mu: m.mu, MaxIter: m.stopping.Most, Tol: m.stopping.Tol, Float32: m.state == "float32", Threads: threads}
+	return Options{Method: m.kind, Rho: m.rho, MuMax: m.muMax, MaxIter: m.stopping.Most, Tol: m.stopping.Tol, Float32: m.state == "float32", Threads: threads}
 }
 
-// initialMu returns μ₀, the first μ, for the weights α and β. It is the user's value. If the user gave none, it is 1,
-// or more if with 1 the first step would set V to 0 or the iterates would be ill-conditioned. The mean NMI on COIL20
-// (200 features, three seeds) with this μ₀, with 1 and with 2 was 76.5, 76.3 and 75.3 for EUFS, and 75.5, 77.3 and 76.5
-// for HUFS, and these differences are within noise. With this μ₀ the iteration also converges.
-func (m *configuredMethod) initialMu(alpha, beta float64) float64 {
-	switch {
-	case m.mu > 0:
-		return m.mu
-	case m.kind == HUFS:
-		return max(1, 10*beta)
+// initialMu returns μ₀, the first μ. It is the user's value. If the user gave none, it is a tenth of alphaMax. In EUFS it
+// is at least β, because below β rounding decides.
+func (m *configuredMethod) initialMu(alphaMax, beta float64) float64 {
+	if m.mu.Value > 0 {
+		return m.mu.Of(alphaMax)
 	}
-	return max(1, 10*alpha, beta)
+	mu := 0.1 * cmp.Or(alphaMax, 1)
+	if m.kind == EUFS {
+		mu = max(mu, beta)
+	}
+	return mu
 }
 
 // maxLoads is the largest number of times that the input is read. Loading tries to store values as bytes, as shorts,
@@ -152,12 +161,12 @@ func (m *configuredMethod) Cost(s method.Shape) (method.Cost, error) {
 		}
 		memory.Memory, files.Memory = max(memory.Memory, fewerMemory.Memory), max(files.Memory, fewerFiles.Memory)
 	}
-	if m.NeedsGram() {
+	if m.kind == HUFS && m.chosenTree(s.Names()) == correlationTree {
 		distances := 8 * int64(d) * int64(d) // distances between columns, held before rows are loaded
 		memory.Memory, files.Memory = max(memory.Memory, distances), max(files.Memory, distances)
 	}
 	c := method.Cost{
-		Bytes: memory.Memory, Least: min(memory.Memory, files.Memory), Shared: n * int64(d) * int64(bytes), Gram: m.NeedsGram(),
+		Bytes: memory.Memory, Least: min(memory.Memory, files.Memory), Shared: n * int64(d) * int64(bytes), Gram: m.kind == HUFS && m.chosenTree(s.Names()) == correlationTree,
 		Passes:     method.Passes{Least: 1, Most: maxLoads, Why: stream.Textf("then the rows are loaded, once unless their values turn out not to fit a narrow type")},
 		Iterations: opt.WithDefaults().MaxIter,
 	}
@@ -209,7 +218,7 @@ func (m *configuredMethod) loadRows(ctx context.Context, e *method.Evidence) (*l
 	if err := e.Release(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	alpha, beta := m.chosenWeights()
+	alpha, beta := m.chosenWeights(p.featureTree != nil)
 	p.alpha, p.beta = p.resolveAndSortWeights(alpha), p.resolveAndSortWeights(beta)
 	return p, nil
 }
@@ -226,7 +235,7 @@ func (p *loadedProblem) resolveAndSortWeights(weights method.Weights) []resolved
 func (p *loadedProblem) rankWithWeights(ctx context.Context, alpha, beta resolvedWeight, threads int) (*method.Ranking, error) {
 	opt := p.settings.solveOptions(threads)
 	opt.Alpha, opt.Beta = Weight{Value: alpha.value}, Weight{Value: beta.value}
-	opt.Tree, opt.Mu, opt.Progress = p.featureTree, p.settings.initialMu(alpha.value, beta.value), p.evidence.Iteration
+	opt.Tree, opt.Mu, opt.Progress = p.featureTree, p.settings.initialMu(p.AlphaMax, beta.value), p.evidence.Iteration
 	res, err := p.Solve(ctx, opt)
 	if err != nil {
 		return nil, err
@@ -242,7 +251,7 @@ func (p *loadedProblem) rankWithWeights(ctx context.Context, alpha, beta resolve
 		})
 	}
 	if p.settings.kind == HUFS && p.featureTree == nil && alpha.value > 0 {
-		r.Warnings = append(r.Warnings, stream.Textf("without {tree} there are no groups of features, and alpha has no effect"))
+		r.Warnings = append(r.Warnings, stream.Textf("{tree} none: there are no groups of features, and alpha has no effect"))
 	}
 	return r, nil
 }
@@ -257,7 +266,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (r *m
 		return nil, err
 	}
 	r.Used = p.settingsForRecord()
-	r.Used["mu"] = p.settings.initialMu(p.alpha[0].value, p.beta[0].value)
+	r.Used["mu"] = p.settings.initialMu(p.AlphaMax, p.beta[0].value)
 	if n := countFlat(e, r.Order[:e.K]); 2*n >= e.K {
 		selected := "1 feature"
 		if e.K > 1 {
@@ -285,18 +294,20 @@ func countFlat(e *method.Evidence, chosen []int) (n int) {
 }
 
 func (p *loadedProblem) settingsForRecord() map[string]any {
-	alpha, beta := p.settings.chosenWeights()
+	alpha, beta := p.settings.chosenWeights(p.featureTree != nil)
 	opt := p.settings.solveOptions(1).WithDefaults()
 	used := map[string]any{
 		"alpha": alpha.Record(), "beta": beta.Record(), "alpha_max": p.AlphaMax,
 		"max-iter": opt.MaxIter, "tol": opt.Tol, "clusters": p.settings.clusters, "state": p.settings.state,
 	}
-	if p.settings.mu > 0 {
-		used["mu"] = p.settings.mu
+	if mu := p.settings.mu; mu.Value > 0 {
+		used["mu"] = method.Weights{mu}.Record()
 	}
+	used["rho"], used["mu-max"], used["start"] = p.settings.rho, p.settings.muMax, p.settings.start
 	if p.settings.kind == HUFS {
-		if p.settings.tree != "" {
-			used["tree"] = p.settings.tree
+		used["tree"] = noTree
+		if p.featureTree != nil {
+			used["tree"] = p.settings.chosenTree(p.evidence.Names())
 		}
 		return used
 	}
@@ -344,7 +355,7 @@ func (m *configuredMethod) Path(ctx context.Context, e *method.Evidence) (g *met
 	for i, r := range rankings {
 		alpha, beta := weightsOf(i)
 		// A μ₀ below β makes the iterates so ill-conditioned that rounding decides.
-		rounded := m.kind == EUFS && kind != GraphNone && p.settings.initialMu(alpha.value, beta.value) < beta.value
+		rounded := m.kind == EUFS && kind != GraphNone && p.settings.initialMu(p.AlphaMax, beta.value) < beta.value
 		if rounded {
 			apart++
 		}

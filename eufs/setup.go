@@ -20,6 +20,8 @@ const (
 	StartGiven               // Setup.U
 )
 
+var namesOfStarts = []string{"kmeans", "soft"}
+
 // GraphKind is the kind of graph over the rows.
 type GraphKind int
 

@@ -216,9 +216,6 @@ func (s *solver) resultWarnings(r *Result) []stream.Text {
 	case sparsity >= most: // μ rose too fast for V to vanish
 		warn("%s = %.4g: from %.4g on weights that become 0 stay 0, and the remaining ones depend on mu alone; choose less, as 0.1x", name, sparsity, most)
 	}
-	if s.opt.Mu < 10*sparsity {
-		warn("mu = %.4g is below 10·%s = %.4g: the first step wipes out the start; choose a larger {mu}", s.opt.Mu, name, 10*sparsity)
-	}
 	if s.opt.Method == EUFS && s.multiplier != nil && s.opt.Mu < s.beta {
 		warn("mu = %.4g is below beta = %.4g: the iterates are ill-conditioned, and rounding alone may change the ranking; choose a larger {mu}", s.opt.Mu, s.beta)
 	}

@@ -120,6 +120,15 @@ func (o *Options) Weights(target *Weights, name, usage string) *Option {
 		Syntax: "a number, or for some methods a share of the weight that leaves no feature (0.1x); path takes several, as 0.1,1 or 1e-3..1e3 (a value a decade)"})
 }
 
+// Weight declares an option for one number, or for a share, such as "0.1x", of a reference value. See [Weight].
+func (o *Options) Weight(target *Weight, name, usage string) *Option {
+	*target = Weight{}
+	return o.addOption(&Option{Name: name, Usage: usage, Type: "NUMBER", parse: func(s string) (err error) {
+		*target, err = parseWeight(s)
+		return err
+	}})
+}
+
 // PlainWeights declares an option for weights as Weights does, but one that refuses shares of a reference value, such
 // as "0.1x", because the method has no reference value.
 func (o *Options) PlainWeights(target *Weights, name, usage, method string) *Option {
