@@ -296,3 +296,24 @@ func TestProgressAndConvergence(t *testing.T) {
 		t.Errorf("one iteration: result %+v, want one step without convergence", r)
 	}
 }
+
+// TestFromRowsToScores: a run from the unscaled rows, with the graph that they make, gives the scores of the paper's
+// formulas on dense matrices.
+func TestFromRowsToScores(t *testing.T) {
+	const n, d, k = 120, 20, 3
+	raw, u := grouped(n, d, k, 5), indicator(n, k)
+	opt := Options{Alpha: Weight{Value: 0.02}, Beta: Weight{Value: 0.2}, Mu: 0.5, MaxIter: 15, Tol: -1, Threads: 2}
+	for _, sigma := range []float64{0, 0.3} {
+		x := unitColumns(raw)
+		w := newTwin(x, u, product(x.T(), u))
+		w.l = naiveLaplacian(x, defaultNeighbors, sigma)
+		w.alpha, w.beta, w.mu, w.rho, w.muMax = opt.Alpha.Value, opt.Beta.Value, opt.Mu, defaultRho, defaultMuMax
+		for range opt.MaxIter {
+			w.iterate()
+		}
+		for _, height := range []int{0, 17} {
+			p := prepare(t, serve(raw, 13), Setup{Clusters: k, Start: StartGiven, U: u.RawMatrix().Data, Graph: GraphKNN, Sigma: sigma, blockRows: height})
+			within(t, fmt.Sprintf("sigma %v, blocks of %d rows", sigma, height), mustSolve(t, p, opt).Scores, w.scores(), 1e-8)
+		}
+	}
+}
