@@ -130,6 +130,13 @@ func (f Selected) Features() []string {
 	return []string{f.Name}
 }
 
+// IsDecidedByTies reports whether all selected features have the same score although there are more features, so that
+// the order of the columns alone decided which were selected. Such a selection is no result of its method.
+func (s *Selection) IsDecidedByTies() bool {
+	return s.Method != "" && len(s.Selected) > 1 && len(s.Selected) < s.Features &&
+		!slices.ContainsFunc(s.Selected, func(f Selected) bool { return f.Score != s.Selected[0].Score })
+}
+
 // HasGroups reports whether any group of features was chosen.
 func (s *Selection) HasGroups() bool {
 	return slices.ContainsFunc(s.Selected, func(f Selected) bool { return len(f.Members) > 0 })

@@ -123,6 +123,9 @@ func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set datas
 		if len(sel.Selected) < k {
 			return fmt.Errorf("%s selected %d features of %d: %s", m.title, len(sel.Selected), k, strings.Join(sel.Warnings, "; "))
 		}
+		if sel.IsDecidedByTies() {
+			return fmt.Errorf("%s: all %d selected features have equal scores, so column order decided: this is no result of the method", m.title, k)
+		}
 		if err := writeSelection(ctx, w.Path(m.selectionFile(set, k)), sel); err != nil {
 			return err
 		}

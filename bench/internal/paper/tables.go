@@ -169,10 +169,8 @@ func eufsTable() table {
 			{title: "random", baseline: true},
 			{title: "laplacian", flags: []string{"--method", "laplacian"}},
 			{title: "eufs", flags: []string{"--method", "eufs", "--scale", "unit"}, takesClasses: true},
-			{title: "eufs mu 1e-6", flags: []string{"--method", "eufs", "--scale", "unit", "--mu", "1e-6"}, takesClasses: true},
 			{title: "eufs standard", flags: []string{"--method", "eufs", "--scale", "standard"}, takesClasses: true},
-			{title: "hufs", flags: []string{"--method", "hufs", "--scale", "unit", "--tree", "correlation"}, takesClasses: true},
-			{title: "hufs mu 1e-6", flags: []string{"--method", "hufs", "--scale", "unit", "--tree", "correlation", "--mu", "1e-6"}, takesClasses: true},
+			{title: "hufs", flags: []string{"--method", "hufs", "--scale", "unit"}, takesClasses: true},
 		},
 	}
 }

@@ -63,6 +63,10 @@ func (e *evaluator) settleSelections(ctx context.Context) error {
 		if s.Selection == nil || len(s.Selected) == 0 {
 			return stream.Usagef("%s has no features to judge", s.Path)
 		}
+		if s.IsDecidedByTies() {
+			e.warnings = append(e.warnings, stream.Textf("%s: all %d selected features have the score %v, so that the order of the columns decided which were selected; its figures are no result of %s",
+				place.DisplayName(s.Path), len(s.Selected), s.Selected[0].Score, s.Method))
+		}
 		copied := *s.Selection // copied because it is sorted
 		copied.Selected = slices.Clone(copied.Selected)
 		s.Selection = &copied
