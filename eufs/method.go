@@ -51,7 +51,7 @@ type configuredMethod struct {
 
 func (m *configuredMethod) Options(o *method.Options) {
 	if m.kind == HUFS {
-		o.Weights(&m.alpha, "alpha", "weight of the tree (default 0.05x, {tree} none 0)")
+		o.Weights(&m.alpha, "alpha", "weight of the tree (default 0.05x, without a tree 0)")
 		o.Weights(&m.beta, "beta", "weight of the row sparsity (default 0.5x)")
 		o.Text(&m.tree, "tree", "groups of features by `TREE`: image (names px_R_C), correlation, prefix:SEP, FILE.json (see the verb tree), none, or auto: image for pixels, else correlation (above 10,000 features none)").
 			Refuse(m.checkTreeOption)

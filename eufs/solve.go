@@ -212,7 +212,7 @@ func (s *solver) resultWarnings(r *Result) []stream.Text {
 	case slices.Max(r.Scores) == 0 && sparsity >= most:
 		warn("%s = %.4g: from %.4g on all weights become 0, and features rank by column order; choose less, as 0.1x", name, sparsity, most)
 	case slices.Max(r.Scores) == 0:
-		warn("all weights are 0, and features rank by column order; choose smaller penalties")
+		warn("all weights are still 0 after %d iterations, and features rank by column order; raise {max-iter}, or choose a larger {mu}", len(r.Trace))
 	case sparsity >= most: // μ rose too fast for V to vanish
 		warn("%s = %.4g: from %.4g on weights that become 0 stay 0, and the remaining ones depend on mu alone; choose less, as 0.1x", name, sparsity, most)
 	}

@@ -63,7 +63,15 @@ func TestRowsExitCodes(t *testing.T) {
 		{eufs + " --alpha -1", exit.Usage, "at least 0"},
 		{eufs + " --alpha x", exit.Usage, "want a number"},
 		{eufs + " --mu 0", exit.Usage, "above 0"},
-		{eufs + " --mu Inf", exit.Usage, "above 0"},
+		{eufs + " --mu Inf", exit.Usage, "want a number"},
+		{eufs + " --mu 0x", exit.Usage, "above 0"},
+		{eufs + " --rho 0.9", exit.Usage, "at least 1"},
+		{eufs + " --mu-max 0", exit.Usage, "above 0"},
+		{eufs + " --mu 2 --mu-max 1", exit.Usage, "above its bound"},
+		{eufs + " --start hard", exit.Usage, "kmeans, soft"},
+		{eufs + " --sigma 0", exit.Usage, "above 0"},
+		{eufs + " --graph anchor --sigma 1", exit.Usage, "has no --sigma"},
+		{hufs + " --sigma 1", exit.Usage, "not for method hufs"},
 		{eufs + " --tol 2", exit.Usage, "share"},
 		{eufs + " --sample -1", exit.Usage, "0 for all"},
 		{eufs + " --clusters 0", exit.Usage, "want 1 or more"},
@@ -88,13 +96,13 @@ func TestRowsExitCodes(t *testing.T) {
 		{eufs + " --temp-dir " + filepath.Join(dir, "no"), exit.Fault, "no such folder"},
 		{eufs + " --require-converged", exit.Unconverged, "not converged after 2 iterations"},
 		{"path --method eufs --alpha 0.1x,0.2x --max-iter 2 --require-converged " + in, exit.Unconverged, "not converged at --alpha 0.1x"},
-		{hufs + " --alpha 0.1x", exit.Done, "without --tree"},
+		{hufs + " --tree none --alpha 0.1x", exit.Done, "--tree none: there are no groups"},
 		{eufs + " --graph none --beta 1", exit.Done, "there is no graph"},
 		{hufs + " --alpha 0", exit.Done, ""},
-		{eufs + " --mu 0.001", exit.Done, "wipes out the start"},
+		{eufs + " --mu 0.001", exit.Done, "still 0 after 2 iterations"},
 		{eufs + " --beta 50 --mu 20", exit.Done, "ill-conditioned"},
 		{eufs + " --alpha 1.5x --mu 1 --max-iter 100", exit.Done, "all weights become 0"},
-		{eufs + " --alpha 1e12", exit.Done, "depend on mu alone"},
+		{eufs + " --mu 1e13 --mu-max 1e14 --alpha 1e12", exit.Done, "depend on mu alone"},
 	}, in, dir)
 }
 
@@ -136,8 +144,11 @@ func TestTreeRoundTrip(t *testing.T) {
 		if got[0] != got[1] {
 			t.Errorf("%s: %s\nfrom its file %s", kind, got[0], got[1])
 		}
-		if without := selection(t, in, "--method", "hufs", "-k", "9", "--clusters", "3", "--max-iter", "9", "--alpha", "0.2x"); answer(t, without) == got[0] {
+		if without := selection(t, in, "--method", "hufs", "--tree", "none", "-k", "9", "--clusters", "3", "--max-iter", "9", "--alpha", "0.2x"); answer(t, without) == got[0] {
 			t.Errorf("%s: the tree changes nothing", kind)
 		}
+	}
+	if s := selection(t, in, "--method", "hufs", "-k", "9", "--clusters", "3", "--max-iter", "9"); s.Options["tree"] != "image" {
+		t.Errorf("the tree of pixels is %v by default, want image", s.Options["tree"])
 	}
 }
