@@ -10,7 +10,7 @@ import (
 type Result struct {
 	// Its scores are ‖wᵢ‖, and its objective is Tr(WᵀMW) + γ·Σ √(‖wᵢ‖² + ε), see the package comment.
 	method.Descent
-	Costless []int    // features whose own cost M_ii is nearly 0, under WᵀW = I
+	Costless []int    // features whose own cost M_ii is nearly 0; nil unless the constraint is WᵀW = I
 	Gap      float64  // (λ_{l+1} − λ_l)/‖A‖, A being the matrix of the last eigenproblem; +Inf for l = d
 	Warnings []string // for the user
 }

@@ -170,7 +170,7 @@ func (x *elimination) leastUsefulFeature() (index int, utility float64) {
 func (x *elimination) removeFeature(at int) bool {
 	n := len(x.remaining)
 	v := x.v[x.removedCount*n:][:n]
-	x.inverse.writeColumn(v, at)
+	x.inverse.copyColumnTo(v, at)
 	for s := range x.removedCount {
 		earlier := x.v[s*n:][:n]
 		kernel.Axpy(-earlier[at], earlier, v)

@@ -14,8 +14,8 @@ type featureInverse interface {
 	// computeForFeatures computes P for the listed features, ascending. It writes the diagonal of P to diag, and W = PXᵀU,
 	// row-major, to w.
 	computeForFeatures(features []int, diag, w []float64) error
-	// writeColumn writes a column of P to v. The parameter `at` is the index of the column.
-	writeColumn(v []float64, at int)
+	// copyColumnTo copies a column of P to v. The parameter `at` is the index of the column.
+	copyColumnTo(v []float64, at int)
 	// keepFeatures replaces P by P − VᵀV, V being the matrix v with a row for each removed feature. Then it reduces P to
 	// the features whose indices, ascending, are in the parameter stay. diag is the diagonal of P after these removals.
 	// It is overwritten by the diagonal of the reduced P.
@@ -95,7 +95,7 @@ func (f *fullInverse) copyDiagonal(diag []float64) {
 	}
 }
 
-func (f *fullInverse) writeColumn(v []float64, column int) { copy(v, f.p[column*f.n:][:f.n]) }
+func (f *fullInverse) copyColumnTo(v []float64, column int) { copy(v, f.p[column*f.n:][:f.n]) }
 
 func (f *fullInverse) keepFeatures(v kernel.Matrix[float64], kept []int, diag []float64) error {
 	n, most := f.n, len(kept)
@@ -177,7 +177,7 @@ func (b *rowInverse) factorizeK() error {
 	return nil
 }
 
-func (b *rowInverse) writeColumn(v []float64, column int) {
+func (b *rowInverse) copyColumnTo(v []float64, column int) {
 	rank := b.g.Rank
 	copy(b.column, b.x.Data[column*rank:])
 	z := kernel.RowMajor(b.column, rank, 1, 1)

@@ -91,7 +91,7 @@ type pageWalker struct {
 	// uncounted is the length of the dictionary page's header: parquet-mr before 1.2.9 left it out of
 	// total_compressed_size (PARQUET-816), so the last page extends past the chunk's end.
 	uncounted    int64
-	v2Compressed bool // footer.v2Compressed
+	v2Compressed bool // pages of version 2 are compressed, even if their headers deny it
 	freshMemory  bool // do not reuse memory between pages: the caller keeps the values
 	page         page
 }

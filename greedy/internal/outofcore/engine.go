@@ -27,7 +27,7 @@ type streamEngine struct {
 	rows        *scan.Reader
 	entryCount  int64          // upper bound of the entries of sparse rows; 0 for dense rows or an unknown number
 	sketch      *scan.Sketch   // nil if all rows are in memory
-	target      *engine.Gram   // nil for Algorithm 1; else it has H = BᵀA and γ, and candidates need only δ
+	target      *engine.Gram   // nil for Algorithm 1; for Algorithm 2 it holds H = BᵀA, so that a candidate needs only its column δ of the residual G
 	groups      []int          // of Algorithm 2
 	givenTarget *target.Matrix // a target given in advance, from the anchor graph; else nil
 	omegas      [][]float64

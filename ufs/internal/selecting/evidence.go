@@ -145,12 +145,12 @@ func (t *Trial) setGramEvidence() error {
 	t.setFeatures(m.Columns, m.Mean, m.Std, m.Filled, m.LeftOut, m.Warnings)
 	if t.run.Bound.Takes.Sample {
 		t.ExplainGram = &t.Gram.Matrix
-		setSurveyEvidence(t)
+		copySurveyToEvidence(t)
 	}
 	return nil
 }
 
-func setSurveyEvidence(t *Trial) {
+func copySurveyToEvidence(t *Trial) {
 	s := t.bundle.Survey
 	t.Survey = &method.Survey{Norm: s.Norm, Floor: s.Floor, Power: s.Power, Warnings: s.Warnings}
 	for _, j := range t.Index {
@@ -172,7 +172,7 @@ func (t *Trial) setProfileEvidence() error {
 	t.setFeatures(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
 	switch {
 	case t.run.Bound.Takes.Sample:
-		setSurveyEvidence(t)
+		copySurveyToEvidence(t)
 		thin := t.bundle.ThinColumns
 		t.Survey.Squares, t.Survey.Column = thin.Squares, thin.Column
 	case t.run.Bound.From.UsesGramOnly():
