@@ -21,7 +21,7 @@ func TestRowsSample(t *testing.T) {
 	in, _ := plant(t, 900, 2)
 	run := func(args ...string) *stream.Selection {
 		t.Helper()
-		s := selection(t, append(args, in, "--method", "eufs", "-k", "9", "--clusters", "4", "--max-iter", "5", "--mu", "5x")...)
+		s := selection(t, append(args, in, "--method", "eufs", "-k", "9", "--clusters", "4", "--max-iter", "5")...)
 		s.Warnings, s.Options["sample"], s.Options["rows"] = nil, nil, nil
 		return s
 	}
@@ -45,7 +45,7 @@ func TestRowsSample(t *testing.T) {
 
 // TestRowsSparse: sparse rows are made dense, and give the ranking of the dense ones.
 func TestRowsSparse(t *testing.T) {
-	flags := []string{"--label", "label", "--method", "eufs", "--clusters", "2", "--rows", "150", "--max-iter", "3", "--mu", "5x", "-k", "20"}
+	flags := []string{"--label", "label", "--method", "eufs", "--clusters", "2", "--rows", "150", "--max-iter", "3", "-k", "20"}
 	dense := selection(t, append(flags, fixtures.DatasetPath(t, "basehock.parquet"))...)
 	sparse := selection(t, append(flags, fixtures.DatasetPath(t, "basehock_sparse.parquet"), "--sparse", "indices,values,4862")...)
 	for i, f := range sparse.Selected {
@@ -79,7 +79,7 @@ func TestRowsReport(t *testing.T) {
 		if args == falls {
 			continue
 		}
-		if most, ok := s.Options["alpha_max"].(float64); s.Options["alpha"] != "0.05x" || !ok || !(most > 0) || s.Options["mu"] != 0.1*most {
+		if most, ok := s.Options["alpha_max"].(float64); s.Options["alpha"] != "0.05x" || !ok || !(most > 0) || s.Options["mu"] != most {
 			t.Errorf("%s: options %v", args, s.Options)
 		}
 	}
