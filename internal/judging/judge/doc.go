@@ -14,7 +14,9 @@
 //     index of two selections. The other is corrected for chance as in Nogueira, Sechidis, Brown, "On the stability of
 //     feature selection algorithms", JMLR 18 (2018).
 //  5. [NearestAccuracy] is the share of rows whose nearest other row has the same class.
-//  6. [ExplainChoice] and [Weights] use a Gram matrix instead of rows. They give the share that a choice leaves
+//  6. [Folds.CrossValidate] is the accuracy with which classifiers predict the classes of rows from other rows. The same
+//     [Folds] serve all selections, so that their accuracies can be compared in pairs.
+//  7. [ExplainChoice] and [Weights] use a Gram matrix instead of rows. They give the share that a choice leaves
 //     unexplained, with the best weights or with the weights of other data. [ChooseGreedily] returns greedy's choice.
 //
 // ReconstructionError and RedundancyCurve need no classes, and give a result for every prefix of a ranking at once.

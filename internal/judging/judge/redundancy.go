@@ -22,7 +22,7 @@ const blockColumns = 256
 func RedundancyCurve(team *kernel.Team, x kernel.Matrix[float64]) []float64 {
 	n, k := x.Rows, x.Cols
 	varies, curve, correlations := layOutRedundancy(nil, k)
-	kernel.Each(team.Threads(), k, func(j int) { varies[j] = normalizeDirection(x.Data[j*x.ColStride:][:n]) })
+	kernel.Each(team.Threads(), k, func(j int) { varies[j] = normalizeDirection(x.Data[j*x.ColStride:][:n], nil) })
 	total, columns, pairs := 0.0, 0, 0
 	for from := 0; from < k; from += blockColumns {
 		to := min(from+blockColumns, k)
@@ -62,15 +62,16 @@ func MeanCorrelation(team *kernel.Team, x kernel.Matrix[float64], limit int, see
 // overallStream is the number of the random stream for MeanCorrelation. It is independent of the streams of the runs.
 const overallStream = 0x616c6c
 
-// normalizeDirection centres col and scales it to length 1. If the deviations from the mean are only rounding errors,
-// it sets the column to 0 and returns false.
-func normalizeDirection(col []float64) bool {
+// normalizeDirection centres col and scales it to length 1, and maps the further values of its column, in more, in the
+// same way. If the deviations from the mean are only rounding errors, it sets all to 0 and returns false.
+func normalizeDirection(col, more []float64) bool {
 	largest := 0.0
 	for _, v := range col {
 		largest = max(largest, math.Abs(v))
 	}
 	if !(largest > 0 && largest <= math.MaxFloat64) {
 		clear(col)
+		clear(more)
 		return false
 	}
 	mean := 0.0
@@ -88,6 +89,7 @@ func normalizeDirection(col []float64) bool {
 	// differs from the mean by more than twice that.
 	if biggest <= float64(len(col))*0x1p-52 {
 		clear(col)
+		clear(more)
 		return false
 	}
 	for i := range col {
@@ -97,6 +99,9 @@ func normalizeDirection(col []float64) bool {
 	length = math.Sqrt(length)
 	for i := range col {
 		col[i] /= length
+	}
+	for i, v := range more {
+		more[i] = (v/largest - mean) / biggest / length
 	}
 	return true
 }
