@@ -22,10 +22,14 @@ func singleValueSpread(n stream.Number) *stream.Spread {
 
 func allMeasures() []evaluationMeasure {
 	var all []evaluationMeasure
-	for i, score := range new(stream.Evaluated).ClusterScores() {
-		all = append(all, evaluationMeasure{score.Title, strings.ReplaceAll(score.Field, "_", "-"), score.About, true,
-			func(r *stream.Evaluated) *stream.Spread { return r.ClusterScores()[i].Spread }})
+	addScores := func(clustering bool, scores func(*stream.Evaluated) []stream.ClusterScore) {
+		for i, score := range scores(new(stream.Evaluated)) {
+			all = append(all, evaluationMeasure{score.Title, strings.ReplaceAll(score.Field, "_", "-"), score.About, clustering,
+				func(r *stream.Evaluated) *stream.Spread { return scores(r)[i].Spread }})
+		}
 	}
+	addScores(true, (*stream.Evaluated).ClusterScores)
+	addScores(false, (*stream.Evaluated).ClassifierScores)
 	stability := func(index func(*stream.Stability) stream.Number) func(*stream.Evaluated) *stream.Spread {
 		return func(r *stream.Evaluated) *stream.Spread {
 			if r.Stability == nil {

@@ -41,7 +41,7 @@ func (v *sectionView) fillFromEvaluation(e *stream.Evaluation) (err error) {
 	}
 	for _, f := range []fact{
 		{"Protocol", e.Protocol, ""}, {"Runs", countText(int64(e.Runs)), ""}, {"Restarts", countText(int64(e.Restarts)), "in each run"},
-		{"Clusters", countText(int64(e.Clusters)), ""}, {"Label", e.Label, ""}, {"Scale", scale, "of what is clustered"},
+		{"Clusters", countText(int64(e.Clusters)), ""}, {"Folds", countText(int64(e.Folds)), "of classifiers"}, {"Label", e.Label, ""}, {"Scale", scale, "of what is clustered"},
 		{"Scale", e.ReconstructionScale, "of what is reconstructed"}, {"Seed", fmt.Sprint(e.Seed), ""},
 		{"Version", e.Version, ""}, {"Features", countText(int64(e.Features)), "in all"},
 	} {

@@ -15,10 +15,10 @@ import (
 )
 
 const evalJSON = `{"schema": "ufs-stream/eval/v1", "protocol": "greedy", "runs": 20, "restarts": 10, "clusters": 20, "label": "label", "seed": 1,
- "rows": 70000, "rows_used": 10000, "sampled": true, "news": {"a": [1]}, "classes": ["a"], "warnings": ["w <b>"],
+ "rows": 70000, "rows_used": 10000, "sampled": true, "folds": 5, "news": {"a": [1]}, "classes": ["a"], "warnings": ["w <b>"],
  "results": [
   {"name": "selection", "method": "greedy", "k": 41, "acc": {"mean": 0.6, "std": 0.01}, "nmi_sqrt": {"mean": 0.7, "std": null}, "p_nmi": 0.03, "best": true, "reconstruction_error": null, "redundancy": null, "stability": {"jaccard": 0.5, "nogueira": null}},
-  {"name": "selection", "method": "greedy", "k": 20, "acc": {"mean": 0.5, "std": 0.02}, "best": false, "reconstruction_error": 0.2, "redundancy": null},
+  {"name": "selection", "method": "greedy", "k": 20, "acc": {"mean": 0.5, "std": 0.02}, "knn": {"mean": 0.8125, "std": 0.03}, "best": false, "reconstruction_error": 0.2, "redundancy": null},
   {"name": "<all>", "k": 1024, "acc": null, "reconstruction_error": null, "redundancy": null}]}`
 
 // TestReadErrors: a file without a result is refused with its name and the reason.
@@ -70,7 +70,7 @@ func TestReadEvaluation(t *testing.T) {
 	for _, m := range presentMeasures(d.Evaluation) {
 		slugs = append(slugs, m.slug)
 	}
-	if got := strings.Join(slugs, " "); got != "acc nmi-sqrt reconstruction jaccard" {
+	if got := strings.Join(slugs, " "); got != "acc nmi-sqrt knn reconstruction jaccard" {
 		t.Errorf("measures %s", got)
 	}
 	c := evaluationChart(d.Evaluation, allMeasures()[0])
@@ -78,7 +78,7 @@ func TestReadEvaluation(t *testing.T) {
 		t.Errorf("chart %+v", c)
 	}
 	html := pageOf(t, *d)
-	for _, want := range []string{"0.600", "± 0.010", "&lt;all&gt;", "w &lt;b&gt;", "10,000 of 70,000", "a sample"} {
+	for _, want := range []string{"0.600", "± 0.010", "&lt;all&gt;", "w &lt;b&gt;", "10,000 of 70,000", "a sample", "0.812", "kNN: accuracy of the five nearest rows in cross-validation."} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -13,6 +13,7 @@ type Evaluation struct {
 	Runs                int         `json:"runs,omitempty"`
 	Restarts            int         `json:"restarts,omitempty"` // number of k-means restarts in each run
 	Clusters            int         `json:"clusters,omitempty"`
+	Folds               int         `json:"folds,omitempty"` // number of folds in which rows are classified
 	Label               string      `json:"label,omitempty"`
 	Scale               string      `json:"scale"`                // scale of the data that k-means clusters
 	ReconstructionScale string      `json:"reconstruction_scale"` // scale of the data that the features reconstruct
@@ -48,6 +49,8 @@ type Evaluated struct {
 	NMIMax         *Spread    `json:"nmi_max,omitempty"`
 	Purity         *Spread    `json:"purity,omitempty"`
 	ARI            *Spread    `json:"ari,omitempty"`
+	KNN            *Spread    `json:"knn,omitempty"`
+	Ridge          *Spread    `json:"ridge,omitempty"`
 	PBest          *Number    `json:"p_nmi,omitempty"`     // p-value of Welch's test on nmi_sqrt: this set against the best set of the same k
 	Best           *bool      `json:"best,omitempty"`      // this set is the best, or not significantly worse
 	PAll           *Number    `json:"p_nmi_all,omitempty"` // p-value of the same test: this set against all features
@@ -56,7 +59,8 @@ type Evaluated struct {
 	Stability      *Stability `json:"stability,omitempty"`
 }
 
-// Spread holds the mean and the standard deviation of a score over the runs. The divisor of the variance is runs − 1.
+// Spread holds the mean and the standard deviation of a score over the runs or folds. The divisor of the variance is
+// their number less 1.
 type Spread struct {
 	Mean Number `json:"mean"`
 	Std  Number `json:"std"`
@@ -69,7 +73,7 @@ type Stability struct {
 	Nogueira  Number `json:"nogueira"` // index of Nogueira, Sechidis and Brown, which is 0 for random selections
 }
 
-// ClusterScore is one of the scores of k-means clusterings. Spread is nil if it was not computed.
+// ClusterScore is one of the scores of k-means clusterings, or of a classifier. Spread is nil if it was not computed.
 type ClusterScore struct {
 	Field, Title, About string // name in JSON, short title, and explanation
 	*Spread
@@ -83,6 +87,14 @@ func (e *Evaluated) ClusterScores() []ClusterScore {
 		{"nmi_max", "NMI max", "normalised mutual information, over the larger entropy", e.NMIMax},
 		{"purity", "purity", "share of rows in the largest class of their cluster", e.Purity},
 		{"ari", "ARI", "adjusted Rand index", e.ARI},
+	}
+}
+
+// ClassifierScores lists the accuracies of classifiers in cross-validation, whether they were computed or not.
+func (e *Evaluated) ClassifierScores() []ClusterScore {
+	return []ClusterScore{
+		{"knn", "kNN", "accuracy of the five nearest rows in cross-validation", e.KNN},
+		{"ridge", "ridge", "accuracy of a linear ridge classifier in cross-validation", e.Ridge},
 	}
 }
 

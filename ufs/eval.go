@@ -21,7 +21,8 @@ type (
 // Eval judges selections, and compares them with baselines: all features, random features, and the features of largest
 // variance. It clusters the rows by k-means on the selected features only, and compares the clusters with the classes
 // of the label. It also reports the share that a selection leaves unexplained (reconstruction error), the similarity of
-// its features (redundancy), and the agreement of selections from different samples of the rows (stability).
+// its features (redundancy), and the agreement of selections from different samples of the rows (stability). On request
+// it reports the accuracy of classifiers on the features.
 func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	return evaluating.JudgeSelections(ctx, o)
 }
@@ -29,6 +30,11 @@ func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 // EvalProtocols lists the values of EvalRequest.Protocol, the default first.
 func EvalProtocols() []string {
 	return evaluating.EvalProtocols()
+}
+
+// EvalClassifiers lists the names that EvalRequest.Classify allows.
+func EvalClassifiers() []string {
+	return evaluating.EvalClassifiers()
 }
 
 // EvalBaselines lists the names that EvalRequest.Baselines allows, without the name "none".

@@ -19,7 +19,7 @@ import (
 // TestEvalMemory: a limit that is too low is refused, and the message names one that works.
 func TestEvalMemory(t *testing.T) {
 	path, sel := labelled(t, 2000)
-	args := quick("eval", path, "--selection", sel, "--label", "label")
+	args := quick("eval", path, "--selection", sel, "--label", "label", "--classify", "knn,ridge")
 	r := invoke(append(args, "--memory-limit", "10MiB")...)
 	enough := namedLimit(t, r)
 	var least int
@@ -114,6 +114,11 @@ func TestEvalErrors(t *testing.T) {
 		{path + " --selection SEL --label label --resamples 1", exit.Usage, "2 or more"},
 		{path + " --selection SEL --label label --format parquet", exit.Usage, "table, json, csv"},
 		{path + " --selection SEL --runs 3", exit.Usage, "add --label"},
+		{path + " --selection SEL --classify knn", exit.Usage, "--classify predicts the classes of rows: add --label COL"},
+		{path + " --selection SEL --label label --classify rigde", exit.Usage, "did you mean ridge?"},
+		{path + " --selection SEL --label label --folds 3", exit.Usage, "add --classify knn,ridge"},
+		{path + " --selection SEL --label label --classify knn --folds 1", exit.Usage, "2 or more"},
+		{path + " --selection SEL --label label --classify knn --folds 61", exit.Usage, "61 folds are more than the 60 rows"},
 		{path + " --selection SEL --label a0", exit.Usage, "judged by itself"},
 		{path + " --selection " + withLabel + " --label label", exit.Usage, "judged by itself"},
 		{path + " --selection SEL --selection SEL --label label", exit.Usage, "is taken"},

@@ -35,6 +35,10 @@ type EvalRequest struct {
 	Scale          string   // default: none for k-means, the selections' recorded scale for the reconstruction error
 	Spherical      bool     // k-means on the directions of the rows
 	Baselines      []string // any of "all", "random" and "variance", or "none"; default: all three
+	// Classify lists classifiers, "knn" or "ridge", whose accuracy in cross-validation is computed; default: none. They use
+	// the same rows, columns and scale as k-means, and the same stratified folds for all results.
+	Classify []string
+	Folds    int // number of folds of the cross-validation; default 5
 	// Resamples is the number of times that each selection is repeated on a random half of the rows. The default is 5
 	// without a label and 0 with a label. A negative number means 0.
 	Resamples int
@@ -61,6 +65,7 @@ type NamedSelection struct {
 const (
 	defaultEvalSample = 10_000
 	defaultResamples  = 5
+	defaultFolds      = 5
 )
 
 // JudgeSelections implements ufs.Eval: it judges selections, and compares them with baselines.
@@ -157,6 +162,9 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 			return stream.Usagef("unknown baseline %q (want %s, or none)%s", b, strings.Join(all, ", "), suggest.DidYouMean(b, all))
 		}
 	}
+	if err := e.settleClassifiers(); err != nil {
+		return err
+	}
 	if e.Methods == nil {
 		e.Methods = methods.All()
 	}
@@ -164,6 +172,28 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 		return err
 	}
 	return e.settleProtocol()
+}
+
+func (e *evaluator) settleClassifiers() error {
+	all := judge.ClassifierNames()
+	for _, c := range e.Classify {
+		if !slices.Contains(all, c) {
+			return stream.Usagef("{classify} %s: want %s%s", c, strings.Join(all, ", "), suggest.DidYouMean(c, all))
+		}
+	}
+	switch {
+	case len(e.Classify) > 0 && e.Label == "":
+		return stream.Usagef("{classify} predicts the classes of rows: add {label} COL")
+	case len(e.Classify) == 0 && e.Folds != 0:
+		return stream.Usagef("{folds} is for classifiers: add {classify} %s", strings.Join(all, ","))
+	case e.Folds < 0 || e.Folds == 1:
+		return stream.Usagef("{folds} %d: want 2 or more", e.Folds)
+	case e.Folds == 0:
+		e.Folds = defaultFolds
+	}
+	given := e.Classify
+	e.Classify = slices.DeleteFunc(all, func(c string) bool { return !slices.Contains(given, c) })
+	return nil
 }
 
 func (e *evaluator) settleSampling() error {
@@ -213,6 +243,9 @@ func EvalProtocols() []string {
 	}
 	return names
 }
+
+// EvalClassifiers implements ufs.EvalClassifiers: it lists the names that EvalRequest.Classify allows.
+func EvalClassifiers() []string { return judge.ClassifierNames() }
 
 // EvalBaselines implements ufs.EvalBaselines: it lists the names that EvalRequest.Baselines allows, without the name
 // "none".

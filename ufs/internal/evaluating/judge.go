@@ -52,9 +52,9 @@ func (e *evaluator) judgeRankings(ctx context.Context) error {
 			return e.nameInputInError(err)
 		}
 	}
-	var scores [][]cluster.Scores // for each result, the scores of its runs
+	var scores []labelScores // one for each result
 	if e.Label != "" {
-		if scores, err = e.clusterRankings(ctx, rankings); err != nil {
+		if scores, err = e.clusterAndClassify(ctx, rankings); err != nil {
 			return e.nameInputInError(err)
 		}
 	}
@@ -140,7 +140,13 @@ func topIndices(scores []float64, k int) []int {
 	return order[:k]
 }
 
-func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (scores [][]cluster.Scores, err error) {
+// labelScores compares a set of features with the classes of the rows.
+type labelScores struct {
+	runs       []cluster.Scores // scores of each run of k-means
+	accuracies [][]float64      // of each classifier on each fold, a mean over the first sets if features are random
+}
+
+func (e *evaluator) clusterAndClassify(ctx context.Context, rankings []*ranking) (scores []labelScores, err error) {
 	opt := judge.TrialOptions{
 		Runs: e.Runs, Restarts: e.Restarts, Clusters: e.Clusters, Spherical: e.Spherical,
 		Seed: e.request.Choice.Seed, Threads: e.workers,
@@ -154,15 +160,34 @@ func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (s
 		p.What = "k-means, " + rankings[0].name
 	}
 	err = request.TrackProgress(&e.request, p, func(next func(request.Progress)) error {
-		run := func(matrixOf func(int) kernel.Matrix[float64]) error {
-			s, err := judge.RunTrials(ctx, e.table.Classes, matrixOf, opt)
+		team := kernel.NewTeam(e.workers)
+		var folds *judge.Folds
+		if len(e.Classify) > 0 {
+			folds = judge.NewFolds(e.table.Classes, e.Folds, e.request.Choice.Seed)
+		}
+		run := func(sets int, matrixOf func(int) kernel.Matrix[float64]) error {
+			runs, err := judge.RunTrials(ctx, e.table.Classes, matrixOf, opt)
+			if err != nil {
+				return err
+			}
+			s := labelScores{runs, make([][]float64, len(e.Classify))}
+			for i, name := range e.Classify {
+				s.accuracies[i] = make([]float64, e.Folds)
+				for set := range sets {
+					accuracies, err := folds.CrossValidate(ctx, team, matrixOf(set), name)
+					if err != nil {
+						return err
+					}
+					addDivided(s.accuracies[i], accuracies, sets)
+				}
+			}
 			scores = append(scores, s)
 			p.Pass++
-			return err
+			return nil
 		}
 		if all {
 			x := e.table.Matrix()
-			if err := run(func(int) kernel.Matrix[float64] { return x }); err != nil {
+			if err := run(1, func(int) kernel.Matrix[float64] { return x }); err != nil {
 				return err
 			}
 		}
@@ -175,7 +200,7 @@ func (e *evaluator) clusterRankings(ctx context.Context, rankings []*ranking) (s
 					x := e.table.GatherColumns(r.orders[0][:k])
 					matrixOf = func(int) kernel.Matrix[float64] { return x }
 				}
-				if err := run(matrixOf); err != nil {
+				if err := run(min(len(r.orders), maxRandomSets), matrixOf); err != nil {
 					return err
 				}
 			}

@@ -47,6 +47,12 @@ func planTable(e *evaluator, ds *chunkio.Dataset, n int) (table int64, err error
 		measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(max(k, min(d, maxCorrelatedPairwise)))+8*int64(d), ds.MinMemory())
 		if e.Label != "" {
 			measure = max(measure, judge.TrialsBytes(n, maxFeatures, k, max(e.Clusters, assumedClusters), workers))
+			for _, name := range e.Classify {
+				measure = max(measure, 8*int64(n)*int64(k)+judge.CrossValidateBytes(n, maxFeatures, e.Folds, max(len(e.classes), assumedClusters), workers, name))
+			}
+			if len(e.Classify) > 0 {
+				measure += judge.FoldsBytes(n)
+			}
 		}
 		return budget.ProgramBytes + measure
 	}
@@ -66,7 +72,7 @@ func planTable(e *evaluator, ds *chunkio.Dataset, n int) (table int64, err error
 }
 
 func errTooManyRows(e *evaluator, refusal error, fittingRows int) error {
-	var fewer, selectedOnly stream.Text
+	var fewer, selectedOnly, unclassified stream.Text
 	if fittingRows >= max(e.Clusters, assumedClusters) {
 		fewer = stream.Textf("; or judge by fewer rows, {sample} %d", fittingRows)
 	}
@@ -76,7 +82,10 @@ func errTooManyRows(e *evaluator, refusal error, fittingRows int) error {
 	case len(e.Baselines) > 0:
 		selectedOnly = stream.Textf("; or judge by the features selected alone, {baselines} none")
 	}
-	return stream.Errorf("%w%v%v", refusal, fewer, selectedOnly)
+	if len(e.Classify) > 0 {
+		unclassified = stream.Textf("; or judge without {classify}")
+	}
+	return stream.Errorf("%w%v%v%v", refusal, fewer, selectedOnly, unclassified)
 }
 
 // largerRefusal returns the one of two memory errors that requires more memory. One is err, which comes from judging.

@@ -152,6 +152,9 @@ func (e *evaluator) countClasses(classNames []string) error {
 				e.Label, wording.WithCommas(int64(len(e.classes))), wording.WithCommas(int64(e.usedRows)))
 		}
 	}
+	if len(e.Classify) > 0 && e.Folds > e.usedRows {
+		return stream.Usagef("%d folds are more than the %d rows judged; give fewer {folds}, or a larger {sample}", e.Folds, e.usedRows)
+	}
 	if e.Clusters > e.usedRows {
 		return stream.Usagef("%d clusters are more than the %d rows judged; give fewer {clusters}, or a larger {sample}", e.Clusters, e.usedRows)
 	}

@@ -18,11 +18,12 @@ type evalResult struct {
 	runs      []float64 // NMI of each run
 }
 
+func newSpread(s judge.Summary) *stream.Spread {
+	return &stream.Spread{Mean: stream.Number(s.Mean), Std: stream.Number(s.Std)}
+}
+
 func (r *evalResult) setClusterScores(runs []cluster.Scores) {
 	g := judge.SummarizeScores(runs)
-	newSpread := func(s judge.Summary) *stream.Spread {
-		return &stream.Spread{Mean: stream.Number(s.Mean), Std: stream.Number(s.Std)}
-	}
 	r.ACC, r.NMISqrt, r.NMIMax, r.Purity, r.ARI = newSpread(g.ACC), newSpread(g.NMISqrt), newSpread(g.NMIMax), newSpread(g.Purity), newSpread(g.ARI)
 	r.runs = judge.PickScore(runs, func(s cluster.Scores) float64 { return s.NMISqrt })
 }
@@ -35,10 +36,13 @@ const maxCorrelatedPairwise = 20_000
 
 // assembleResults fills e.results, first with the result of all features and then with the results of the rankings for
 // each k. The values in e.table are lost, because the redundancy of all features is computed in their place.
-func assembleResults(e *evaluator, team *kernel.Team, rankings []*ranking, scores [][]cluster.Scores) {
+func assembleResults(e *evaluator, team *kernel.Team, rankings []*ranking, scores []labelScores) {
 	next := func(r *evalResult) {
 		if len(scores) > 0 {
-			r.setClusterScores(scores[0])
+			r.setClusterScores(scores[0].runs)
+			for i, name := range e.Classify {
+				*map[string]**stream.Spread{judge.KNN: &r.KNN, judge.Ridge: &r.Ridge}[name] = newSpread(judge.Summarize(scores[0].accuracies[i]))
+			}
 			scores = scores[1:]
 		}
 	}
@@ -91,6 +95,9 @@ func newEvaluation(e *evaluator) *stream.Evaluation {
 	}
 	if e.Label != "" {
 		r.Protocol, r.Runs, r.Restarts, r.Clusters, r.Spherical = e.Protocol, e.Runs, e.Restarts, e.Clusters, e.Spherical
+	}
+	if len(e.Classify) > 0 {
+		r.Folds = e.Folds
 	}
 	for _, t := range e.results {
 		r.Results = append(r.Results, t.Evaluated)

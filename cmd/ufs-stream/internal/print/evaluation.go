@@ -85,6 +85,9 @@ func printEvaluationHeader(w *screen.Page, r *stream.Evaluation) {
 		if slices.ContainsFunc(r.Results, func(t stream.Evaluated) bool { return t.Name == ufs.RandomBaseline }) {
 			w.Printf("; random: other features in every run")
 		}
+		if r.Folds > 0 {
+			w.Printf("\nclassifiers: accuracy in the same %d stratified folds for all, mean ± standard deviation of the folds", r.Folds)
+		}
 	}
 	w.Printf("\nreconstruction error in scale %s\n", r.ReconstructionScale)
 }
@@ -115,23 +118,32 @@ func evaluationColumns(results []*stream.Evaluated, labelled bool) []column {
 	if slices.ContainsFunc(results, func(t *stream.Evaluated) bool { return t.Stability != nil }) {
 		columns = append(columns, column{title: ">stability", text: nogueira.text}, column{title: ">Jaccard", text: jaccard.text})
 	}
+	if labelled {
+		columns = append(columns, spreadColumns(results, (*stream.Evaluated).ClassifierScores)...)
+	}
 	return columns
 }
 
-func scoreColumns(results []*stream.Evaluated) (columns []column) {
-	for j, score := range new(stream.Evaluated).ClusterScores() {
+func spreadColumns(results []*stream.Evaluated, scores func(*stream.Evaluated) []stream.ClusterScore) (columns []column) {
+	for j, score := range scores(new(stream.Evaluated)) {
 		spread := func(i int) stream.Spread {
-			if s := results[i].ClusterScores()[j].Spread; s != nil {
+			if s := scores(results[i])[j].Spread; s != nil {
 				return *s
 			}
 			return stream.Spread{Mean: unknownNumber(), Std: unknownNumber()}
 		}
 		columns = append(columns,
 			column{name: score.Field + "_mean", value: func(i int) stream.Number { return spread(i).Mean }},
-			column{name: score.Field + "_std", value: func(i int) stream.Number { return spread(i).Std }},
-			column{title: ">" + score.Title, text: func(i int) string { return spreadPercent(results[i].ClusterScores()[j].Spread) }})
+			column{name: score.Field + "_std", value: func(i int) stream.Number { return spread(i).Std }})
+		if slices.ContainsFunc(results, func(t *stream.Evaluated) bool { return scores(t)[j].Spread != nil }) { // else no table has it
+			columns = append(columns, column{title: ">" + score.Title, text: func(i int) string { return spreadPercent(scores(results[i])[j].Spread) }})
+		}
 	}
-	return append(columns,
+	return columns
+}
+
+func scoreColumns(results []*stream.Evaluated) []column {
+	return append(spreadColumns(results, (*stream.Evaluated).ClusterScores),
 		column{
 			name: "p_nmi", title: ">p",
 			value: func(i int) stream.Number { return numberOrUnknown(results[i].PBest) },
