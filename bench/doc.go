@@ -1,4 +1,4 @@
-// Command bench makes data and measures ufs-stream on it:
+// Command bench makes data and measures ufs-stream on it. A release has the same program by the name ufs-stream-bench.
 //
 //	go run ./bench corpora FOLDER…     other projects' test files, read and compared with DuckDB
 //	go run ./bench gen KIND -o PATH    make a seeded table with a known right selection
@@ -21,7 +21,7 @@
 // # Packages
 //
 // Each verb is a package below internal, whose documentation describes its steps: corpora, gen, kill, memory, paper,
-// peers, quality, and scale, which includes speed. They build on cli (the root command), workshop (the measured child
+// peers, quality, and scale, which includes speed. Package verbs joins them to the program. They build on cli (the root command), workshop (the measured child
 // processes, and the machine) and results (tables and files); benchtest is for their tests. The programs that are
 // compared with ufs-stream have folders of their own: _bareread, _decode and _duckdb here, peers.py in internal/peers.
 //

@@ -1,24 +1,8 @@
 package main
 
 import (
-	"context"
-	"io"
-
-	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
-	"github.com/ufs-stream/ufs-stream/bench/internal/corpora"
-	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
-	"github.com/ufs-stream/ufs-stream/bench/internal/kill"
-	"github.com/ufs-stream/ufs-stream/bench/internal/memory"
-	"github.com/ufs-stream/ufs-stream/bench/internal/paper"
-	"github.com/ufs-stream/ufs-stream/bench/internal/peers"
-	"github.com/ufs-stream/ufs-stream/bench/internal/quality"
-	"github.com/ufs-stream/ufs-stream/bench/internal/scale"
+	"github.com/ufs-stream/ufs-stream/bench/internal/verbs"
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 )
 
-func main() { program.Main(run) }
-
-// run runs the whole program and returns the exit code. It does not read standard input.
-func run(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) int {
-	return cli.Run(ctx, args, out, errw, corpora.New, gen.New, kill.New, memory.New, paper.New, peers.New, quality.New, scale.New, scale.NewSpeed)
-}
+func main() { program.Main(verbs.RunProgram) }

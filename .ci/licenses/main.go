@@ -1,4 +1,4 @@
-// Command licenses writes the licences of everything that is linked into ufs-stream for the systems that are released,
+// Command licenses writes the licences of everything that is linked into ufs-stream and ufs-stream-bench for the released systems,
 // which its copies have to carry: go run ./.ci/licenses FILE. A module without a licence is an error that names it.
 package main
 
@@ -61,7 +61,7 @@ type module struct {
 	packages           []string // their folders
 }
 
-// linkedModules returns the modules of the program on any of the systems, and Go's own library, which has the version of Go.
+// linkedModules returns the modules of the programs on any of the systems, and Go's own library, which has the version of Go.
 func linkedModules(ctx context.Context) (map[string]*module, error) {
 	goroot, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -70,7 +70,7 @@ func linkedModules(ctx context.Context) (map[string]*module, error) {
 	dir := strings.TrimSpace(string(goroot))
 	linked := map[string]*module{"Go": {Path: "Go", Version: runtime.Version(), Dir: dir, packages: []string{dir}}}
 	for _, system := range systems {
-		list := exec.CommandContext(ctx, "go", "list", "-deps", "-json=Dir,Module", "./cmd/ufs-stream")
+		list := exec.CommandContext(ctx, "go", "list", "-deps", "-json=Dir,Module", "./cmd/ufs-stream", "./bench/ufs-stream-bench")
 		list.Env, list.Stderr = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0"), os.Stderr
 		out, err := list.Output()
 		if err != nil {

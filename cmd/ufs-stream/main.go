@@ -79,7 +79,7 @@ Exit codes:
 ` + program.ExitCodes,
 	}
 	program.MakeGroup(root, "verb")
-	addVersionFlag(root, c)
+	program.AddVersionFlag(root, ufs.Release)
 	pf := root.PersistentFlags()
 	pf.BoolVarP(&c.quiet, "quiet", "q", false, "no progress and no warnings on standard error")
 	pf.BoolVarP(&c.verbose, "verbose", "v", false, "print more: passes, times, memory, why features were dropped")

@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/app/shell"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
 // Shared has the settings and outputs that all verbs share.
@@ -31,10 +34,23 @@ type Verb func(*Shared) *cobra.Command
 func Run(ctx context.Context, args []string, out, errw io.Writer, verbs ...Verb) int {
 	c := &Shared{args: args, Out: program.NewWriter(out, "standard output"), Err: errw}
 	root := &cobra.Command{
-		Use:   "bench",
+		Use:   programName,
 		Short: "Make data for ufs-stream, and measure it",
+		Long: `ufs-stream-bench makes data and measures ufs-stream on it. In the project's folder,
+"go run ./bench" is the same program.
+
+  ufs-stream-bench quality --label class FOLDER…   which method chooses best on your sets
+  ufs-stream-bench gen planted -o planted.parquet  a table with a known right selection
+  ufs-stream-bench scale                           time, rows/s and peak memory over sizes
+
+A verb that measures the program ufs-stream takes the FILE of --binary. By default it builds
+ufs-stream in the project's folder, and elsewhere takes the one in its own folder or in PATH.
+
+Exit codes:
+` + program.ExitCodes,
 	}
 	program.MakeGroup(root, "verb")
+	program.AddVersionFlag(root, ufs.Release)
 	root.PersistentFlags().BoolVarP(&c.Quiet, "quiet", "q", false, "no progress on standard error")
 	for _, verb := range verbs {
 		root.AddCommand(verb(c))
@@ -42,9 +58,16 @@ func Run(ctx context.Context, args []string, out, errw io.Writer, verbs ...Verb)
 	return program.Program{Root: root, Out: c.Out, Err: errw}.Run(ctx, args)
 }
 
+// programName is the name of the program in a release.
+const programName = "ufs-stream-bench"
+
 // CommandLine returns the shell command that reproduces the results.
 func (c *Shared) CommandLine() string {
-	return shell.Quote(append([]string{"go", "run", "./bench"}, c.args...)...)
+	command := []string{"go", "run", "./bench"}
+	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == programName {
+		command = []string{programName}
+	}
+	return shell.Quote(append(command, c.args...)...)
 }
 
 // RemarksWriter returns the writer for progress messages.

@@ -45,8 +45,8 @@ The exit code is 1 where ufs-stream has failed in another way than by a refusal 
 fault, where it has hung, and where a value differs. DuckDB is an npm package:
 
   npm ci --prefix bench/_duckdb
-  go run ./bench corpora ~/parquet-testing ~/arrow-testing
-  go run ./bench corpora testdata/corpora/* --expect testdata/corpora/expected.jsonl`,
+  ufs-stream-bench corpora ~/parquet-testing ~/arrow-testing
+  ufs-stream-bench corpora testdata/corpora/* --expect testdata/corpora/expected.jsonl`,
 		Args: program.AtLeastOne("FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.folders = c.RemarksWriter(), c.CommandLine(), args
@@ -54,7 +54,7 @@ fault, where it has hung, and where a value differs. DuckDB is an npm package:
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.binary, "binary", "", "run this `FILE` (default: build ufs-stream)")
+	f.StringVar(&o.binary, "binary", "", "run this `FILE` (default: build ufs-stream, or else the installed one)")
 	f.StringVar(&o.module, "duckdb", filepath.Join("bench", "_duckdb", "node_modules", filepath.FromSlash(duckdb.Package)), "folder `DIR` of the npm package "+duckdb.Package)
 	f.DurationVar(&o.giveUp, "give-up", time.Minute, "a run that takes longer hangs")
 	f.StringVar(&o.results, "results", "bench-results", "folder `DIR` of the results, corpora.md and corpora.csv; the project's own are in bench/results")

@@ -49,8 +49,8 @@ is done. Every output must be, to the byte, that of a run without a kill, timing
 may stand at its place after a kill, and nothing else may be left in the end. What is not so is an error (exit code 1).
 Results are --results/kill.md.
 
-  go run ./bench kill
-  go run ./bench kill --kills 5 --share 0.2 --runs "out of core"`,
+  ufs-stream-bench kill
+  ufs-stream-bench kill --kills 5 --share 0.2 --runs "out of core"`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress, o.command = c.RemarksWriter(), c.CommandLine()
 			return o.runKill(cmd.Context(), c.Out)
@@ -62,7 +62,7 @@ Results are --results/kill.md.
 	f.DurationVar(&o.every, "checkpoint-every", o.every, "time between saves")
 	f.StringVar(&o.only, "runs", "", "only runs whose name has `TEXT` in it")
 	f.Uint64Var(&o.seed, "seed", o.seed, "seed `N` of the moments")
-	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
+	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream, or else the installed one)")
 	f.StringVar(&o.folder, "results", o.folder, "folder `DIR` of the results")
 	f.StringVar(&o.dir, "dir", "", "folder `DIR` for data and outputs (default: a scratch folder)")
 	return cmd

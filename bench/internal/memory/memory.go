@@ -50,10 +50,10 @@ The made tables are wide (500 × 20,000), tall (4,000,000 × 10), sparse (20,000
 row group of 2 GB, and a million row groups; --share makes them smaller. Results are
 --results/memory.md.
 
-  go run ./bench memory
-  go run ./bench memory --share 0.01
-  go run ./bench memory --share 0.01 --times 2
-  go run ./bench memory ../shared/datasets/*.parquet --tables none`,
+  ufs-stream-bench memory
+  ufs-stream-bench memory --share 0.01
+  ufs-stream-bench memory --share 0.01 --times 2
+  ufs-stream-bench memory ../shared/datasets/*.parquet --tables none`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.files = c.RemarksWriter(), c.CommandLine(), args
 			return o.runMemory(cmd.Context(), c.Out)
@@ -66,7 +66,7 @@ row group of 2 GB, and a million row groups; --share makes them smaller. Results
 	f.StringSliceVar(&o.tables, "tables", nil, "only these made `TABLES`, or none (default: all)")
 	f.StringVar(&o.runFilter, "runs", "", "only runs whose name has `TEXT` in it, and those that they need")
 	f.DurationVar(&o.giveUp, "give-up", o.giveUp, "end a run that takes longer")
-	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
+	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream, or else the installed one)")
 	f.StringVar(&o.folder, "results", o.folder, "folder `DIR` of the results")
 	f.StringVar(&o.dir, "dir", "", "folder `DIR` for the made tables, which are some 5 GB (default: a scratch folder)")
 	return cmd

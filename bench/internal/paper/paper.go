@@ -47,8 +47,8 @@ func New(c *cli.Shared) *cobra.Command {
 each dataset, and writes one Markdown file: for every table the figure to compare with,
 ours, and the difference.
 
-  go run ./bench paper --data ../shared/datasets -o bench/results/paper.md
-  go run ./bench paper --data ../shared/datasets --tables greedy --datasets ORL`,
+  ufs-stream-bench paper --data ../shared/datasets -o bench/results/paper.md
+  ufs-stream-bench paper --data ../shared/datasets --tables greedy --datasets ORL`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress, o.command = c.RemarksWriter(), c.CommandLine()
@@ -61,7 +61,7 @@ ours, and the difference.
 	f.StringSliceVar(&o.tables, "tables", names, "only these `TABLES`")
 	f.StringSliceVar(&o.datasets, "datasets", nil, "only these `SETS`, as ORL,USPS")
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` (default: standard output)")
-	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
+	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream, or else the installed one)")
 	f.BoolVar(&o.quick, "quick", false, "2 runs of 1 restart: to see that all works, not for figures")
 	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of everything random")
 	f.IntVar(&o.threads, "threads", 0, "`N` worker threads (0: one for each core)")

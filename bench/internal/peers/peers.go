@@ -65,8 +65,8 @@ the rows as .npy, ufs-stream as Parquet. Without a FILE the sets are generated: 
 The results are --results/NAME.md and NAME.csv. A method that took more than --give-up or
 --memory-limit is not tried on more rows, and the results say so.
 
-  go run ./bench peers
-  go run ./bench peers ../shared/datasets/mnist10k.parquet --rows 1000,4000 --give-up 30s`,
+  ufs-stream-bench peers
+  ufs-stream-bench peers ../shared/datasets/mnist10k.parquet --rows 1000,4000 --give-up 30s`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.files = c.RemarksWriter(), c.CommandLine(), args
 			return o.runPeers(cmd.Context(), c.Out)
@@ -84,7 +84,7 @@ The results are --results/NAME.md and NAME.csv. A method that took more than --g
 	f.IntVar(&o.threads, "threads", o.threads, "`N` threads for every process")
 	f.StringVar(&o.peerScale, "peer-scale", o.peerScale, "scale of the columns in Python: standard, as most methods of ufs-stream have it, or none")
 	f.StringVar(&o.python, "python", o.python, "Python's program `FILE`, which has scikit-learn")
-	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
+	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream, or else the installed one)")
 	f.StringVar(&o.folder, "results", o.folder, "folder `DIR` of the results")
 	f.StringVar(&o.name, "name", o.name, "`NAME` of the results")
 	f.Uint64Var(&o.seed, "seed", o.seed, "seed `N` of everything random")

@@ -65,11 +65,11 @@ until the set, the options or the method's own sources change: the same command 
 where it was interrupted. OUTPUT.md, OUTPUT.csv, OUTPUT.json and OUTPUT-….svg are then
 written anew from these lines.
 
-  go run ./bench quality ../shared/datasets
-  go run ./bench quality --k 5 --halves 0 --methods default,greedy,random,all ../shared/datasets
-  go run ./bench quality --held-out 1 ../shared/datasets
-  go run ./bench quality --methods greedy,greedy:none,random --k 5,10 -o /tmp/q SETS
-  go run ./bench quality --methods list`,
+  ufs-stream-bench quality ../shared/datasets
+  ufs-stream-bench quality --k 5 --halves 0 --methods default,greedy,random,all ../shared/datasets
+  ufs-stream-bench quality --held-out 1 ../shared/datasets
+  ufs-stream-bench quality --methods greedy,greedy:none,random --k 5,10 -o /tmp/q SETS
+  ufs-stream-bench quality --methods list`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.folders = c.RemarksWriter(), c.CommandLine(), args
 			return o.runQuality(cmd.Context(), c.Out)

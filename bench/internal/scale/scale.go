@@ -58,10 +58,10 @@ the same file, on planted data of every size or on --data. Standard output has o
 process in Go's benchmark format, as it comes; the folder --results gets them all
 (NAME.txt, for benchstat), a summary (NAME.md) and plots (NAME-….svg).
 
-  go run ./bench scale
-  go run ./bench scale --rows 1e4,1e5 --columns 100 --count 3 --results /tmp/results
-  go run ./bench scale --name wide --rows 200 --sparse 2e4 --columns 1e2,1e3,1e4,1e5,1e6
-  go run ./bench scale --data emnist --name emnist --label label --methods sfufs,fufs --anchors 2000`,
+  ufs-stream-bench scale
+  ufs-stream-bench scale --rows 1e4,1e5 --columns 100 --count 3 --results /tmp/results
+  ufs-stream-bench scale --name wide --rows 200 --sparse 2e4 --columns 1e2,1e3,1e4,1e5,1e6
+  ufs-stream-bench scale --data emnist --name emnist --label label --methods sfufs,fufs --anchors 2000`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress, o.command = c.RemarksWriter(), c.CommandLine()
@@ -93,7 +93,7 @@ func (o *options) addFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.data, "data", nil, "measure on `PATHS` in place of made data")
 	f.StringVar(&o.label, "label", "", "class column `COL` of --data: never a feature")
 	f.StringVar(&o.memoryLimit, "memory-limit", "", "`size` for select (default: as select has it)")
-	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream)")
+	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream, or else the installed one)")
 	f.Uint64Var(&o.seed, "seed", 1, "seed `N` of the data and of select")
 }
 

@@ -56,11 +56,11 @@ method's share of that peak rests on the operations of its large products, which
 and the summary state. Standard output has one line a process in Go's benchmark format, as it
 comes; the folder --results gets them all (NAME.txt, for benchstat) and a summary (NAME.md).
 
-  go run ./bench speed
-  go run ./bench speed --rows 20000 --count 3 --results /tmp/results
-  go run ./bench speed --data emnist --label label --name speed-emnist
-  go run ./bench speed --data emnist-float64 --label label --name speed-float64
-  npm ci --prefix bench/_duckdb && go run ./bench speed --duckdb bench/_duckdb/duckdb.mjs`,
+  ufs-stream-bench speed
+  ufs-stream-bench speed --rows 20000 --count 3 --results /tmp/results
+  ufs-stream-bench speed --data emnist --label label --name speed-emnist
+  ufs-stream-bench speed --data emnist-float64 --label label --name speed-float64
+  npm ci --prefix bench/_duckdb && ufs-stream-bench speed --duckdb bench/_duckdb/duckdb.mjs`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.progress, o.command = c.RemarksWriter(), c.CommandLine()

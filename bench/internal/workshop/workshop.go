@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -118,7 +119,8 @@ type Workshop struct {
 	Machine Machine
 }
 
-// New makes a workshop that uses binary as ufs-stream, or builds ufs-stream if binary is empty.
+// New makes a workshop that uses binary as ufs-stream. If binary is empty, it builds ufs-stream in the project's folder,
+// and elsewhere uses an installed one.
 func New(ctx context.Context, binary string) (*Workshop, error) {
 	machine, err := ThisMachine()
 	if err != nil {
@@ -138,12 +140,15 @@ func New(ctx context.Context, binary string) (*Workshop, error) {
 
 func (w *Workshop) prepareProgram(ctx context.Context, binary string) (err error) {
 	commit := ""
-	if binary == "" {
-		w.Program = w.Path("ufs-stream")
-		err = goBuild(ctx, mainProgram, w.Program, ", or give --binary")
-		commit = commitHere(ctx)
-	} else {
+	switch {
+	case binary != "":
 		w.Program, err = filepath.Abs(binary)
+	case hasSource(ctx, mainProgram):
+		w.Program = w.Path("ufs-stream")
+		err = goBuild(ctx, mainProgram, w.Program)
+		commit = commitHere(ctx)
+	default:
+		w.Program, err = findInstalled()
 	}
 	if err != nil {
 		return err
@@ -151,6 +156,27 @@ func (w *Workshop) prepareProgram(ctx context.Context, binary string) (err error
 	out, _, err := RunChild(ctx, w.Program, "version")
 	w.Version = strings.TrimSpace(string(out)) + commit
 	return err
+}
+
+func hasSource(ctx context.Context, pkg string) bool {
+	_, _, err := RunChild(ctx, "go", "list", pkg)
+	return err == nil
+}
+
+// findInstalled returns the path of the ufs-stream in the folder of this program, as in an archive of a release, or
+// else in PATH.
+func findInstalled() (string, error) {
+	name := path.Base(mainProgram)
+	if self, err := os.Executable(); err == nil {
+		if found, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
+			return found, nil
+		}
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return "", stream.Usagef("there is no %s to measure: %v; install it (go install %s@latest), or name its file with {binary}", name, err, mainProgram)
+	}
+	return filepath.Abs(found)
 }
 
 // commitHere returns the commit of the current folder, for the version of a program built from it. Go does not record
@@ -169,7 +195,7 @@ func (w *Workshop) BuildBare(ctx context.Context, binary string) error {
 		return nil
 	}
 	w.Bare = w.Path("bareread")
-	return goBuild(ctx, bareProgram, w.Bare, "")
+	return goBuild(ctx, bareProgram, w.Bare)
 }
 
 // BuildDecode uses binary as decode, or builds decode if binary is empty.
@@ -178,7 +204,7 @@ func (w *Workshop) BuildDecode(ctx context.Context, binary string) error {
 		return nil
 	}
 	w.Decode = w.Path("decode")
-	return goBuild(ctx, decodeProgram, w.Decode, "")
+	return goBuild(ctx, decodeProgram, w.Decode)
 }
 
 // Close removes the scratch folder.
@@ -187,12 +213,10 @@ func (w *Workshop) Close() { os.RemoveAll(w.Dir) }
 // Path returns the path of a file in the scratch folder.
 func (w *Workshop) Path(name string) string { return filepath.Join(w.Dir, name) }
 
-// goBuild builds the program pkg as the file to. It works only in the project's folder. Its error explains this, and
-// ends with the text alternative, which is further advice to the user.
-func goBuild(ctx context.Context, pkg, to, alternative string) error {
+func goBuild(ctx context.Context, pkg, to string) error {
 	_, _, err := RunChild(ctx, "go", "build", "-o", to, pkg)
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w\n  (run it inside the project's folder%s)", err, alternative)
+	if err != nil && ctx.Err() == nil && !hasSource(ctx, pkg) {
+		return stream.Usagef("%s is built from its source, %s, which is not here: run this verb in the project's folder", path.Base(pkg), pkg)
 	}
 	return err
 }
