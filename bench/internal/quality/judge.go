@@ -29,7 +29,7 @@ type scores struct {
 }
 
 func (o *options) readScoringRows(ctx context.Context, s dataset) (*scoringRows, error) {
-	opt := chunkio.Options{Label: s.label, Classes: s.label != "", Missing: stream.MissingKeep, Seed: o.seed, Threads: o.threads}
+	opt := chunkio.Options{Sparse: s.sparse, Label: s.label, Classes: s.label != "", Missing: stream.MissingKeep, Seed: o.seed, Threads: o.threads}
 	rows := min(s.rows, o.evalRows)
 	if s.rows > o.evalRows {
 		opt.Sample = o.evalRows

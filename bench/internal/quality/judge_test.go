@@ -99,7 +99,7 @@ func TestVariantsRun(t *testing.T) {
 	r := &run{options: o, scratch: t.TempDir()}
 	probe := must.Get(probeKind().writeSet(t.Context(), r.scratch))(t)
 	must.Do(t, o.inspectSet(t.Context(), &probe))
-	for _, v := range allVariants() {
+	for _, v := range knownVariants() {
 		if v.baseline != "" {
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 
 // options are the flags of the verb quality.
 type options struct {
-	folders   []string
+	inputs    []string // files and folders
 	methods   []string
 	sets      []string
 	skip      []string
@@ -52,13 +52,16 @@ type options struct {
 func New(c *cli.Shared) *cobra.Command {
 	o := &options{memory: 2 << 30}
 	cmd := &cobra.Command{
-		Use:   "quality FOLDER…",
+		Use:   "quality INPUT…",
 		Short: "Every method on every labelled set: which chooses best, and how surely",
-		Long: `Runs every method at its defaults, and the variants that --methods lists, over every
-Parquet file of the folders that has a label column, and over generated sets whose answer
-is known; clusters the rows on the chosen columns, and compares the clusters and nearest
+		Long: `Runs every method at its defaults, and some variants of them, over every INPUT that has a
+label column, and over generated sets whose answer is known. An INPUT is a file of any format
+that ufs-stream reads, or a folder of such files. Clusters the rows on the chosen columns, and compares the clusters and nearest
 neighbours with the classes; and says what the columns explain of all, and how many of the
 factors of generated sets they cover. The label takes no part in any selection.
+
+--methods takes METHOD:OPTION=VALUE,… for any option of the method, and scale; and the names
+of variants that stand for such settings, as sfufs:identity for sfufs:constraint=identity.
 
 Every finished pair of set and variant is a line of OUTPUT.jsonl, and is not run again
 until the set, the options or the method's own sources change: the same command goes on
@@ -69,14 +72,15 @@ written anew from these lines.
   ufs-stream-bench quality --k 5 --halves 0 --methods default,greedy,random,all ../shared/datasets
   ufs-stream-bench quality --held-out 1 ../shared/datasets
   ufs-stream-bench quality --methods greedy,greedy:none,random --k 5,10 -o /tmp/q SETS
+  ufs-stream-bench quality --methods greedy,sfufs:alpha=0.1,clusters=20 --label species iris.csv
   ufs-stream-bench quality --methods list`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.progress, o.command, o.folders = c.RemarksWriter(), c.CommandLine(), args
+			o.progress, o.command, o.inputs = c.RemarksWriter(), c.CommandLine(), args
 			return o.runQuality(cmd.Context(), c.Out)
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.methods, "methods", nil, "only these `VARIANTS`; list names them all (default: all)")
+	f.StringSliceVar(&o.methods, "methods", nil, "only these `VARIANTS`, also with settings as sfufs:alpha=0.1,clusters=20; list gives all names (default: all)")
 	f.StringSliceVar(&o.sets, "sets", nil, "only sets whose `NAMES` match these globs (default: all)")
 	f.StringSliceVar(&o.skip, "skip", nil, "not the sets whose `NAMES` match these globs")
 	f.StringSliceVar(&o.shares, "k", []string{"2", "5", "10", "20"}, "shares of the features to choose, in `PERCENT`; 2 features at least")
@@ -110,8 +114,8 @@ func (o *options) validate() error {
 	switch {
 	case len(o.percents) == 0:
 		return stream.Usagef("quality: --k names no share")
-	case len(o.folders) == 0 && !o.generated:
-		return stream.Usagef("quality: no FOLDER of sets given, and --generated=false makes none")
+	case len(o.inputs) == 0 && !o.generated:
+		return stream.Usagef("quality: no INPUT given, and --generated=false makes none")
 	case o.seeds < 1 || o.rows < 4 || o.evalRows < 4:
 		return stream.Usagef("quality: --seeds %d, --rows %d, --eval-rows %d: want 1 seed and 4 rows or more", o.seeds, o.rows, o.evalRows)
 	case o.halves < 0 || o.halves%2 != 0:
@@ -135,7 +139,7 @@ func (o *options) validate() error {
 
 func (o *options) runQuality(ctx context.Context, out io.Writer) error {
 	if slices.Equal(o.methods, []string{"list"}) {
-		for _, v := range allVariants() {
+		for _, v := range knownVariants() {
 			fmt.Fprintln(out, v.name)
 		}
 		return nil
@@ -157,7 +161,7 @@ func (o *options) runQuality(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if len(sets) == 0 {
-		return stream.Usagef("quality: no Parquet file with a label column in %s", strings.Join(o.folders, ", "))
+		return stream.Usagef("quality: no file with a label column in %s", strings.Join(o.inputs, ", "))
 	}
 	store, err := openFindings(o.output + ".jsonl")
 	if err != nil {

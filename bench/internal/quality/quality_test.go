@@ -187,12 +187,12 @@ func TestQualityRefusals(t *testing.T) {
 func TestQualityUsage(t *testing.T) {
 	dir := t.TempDir()
 	for want, args := range map[string][]string{
-		"unknown variant":  {dir, "--methods", "gredy"},
+		"unknown method":   {dir, "--methods", "gredy"},
 		"per cent":         {dir, "--k", "0"},
 		"even number":      {dir, "--halves", "3"},
-		"no FOLDER":        {"--generated=false"},
-		"no Parquet file":  {dir, "--generated=false"},
-		"folders of Parqu": {filepath.Join(dir, "none")},
+		"no INPUT":         {"--generated=false"},
+		"no file with a":   {dir, "--generated=false"},
+		"files with a lab": {filepath.Join(dir, "none")},
 		"no glob":          {dir, "--sets", "a", "--skip", "["},
 		"above 0":          {dir, "--timeout", "0s"},
 		"1 seed":           {dir, "--seeds", "0"},
@@ -208,7 +208,7 @@ func TestQualityUsage(t *testing.T) {
 		t.Errorf("the list is %q", names)
 	}
 	slices.Sort(list)
-	if len(slices.Compact(list)) != len(allVariants()) {
+	if len(slices.Compact(list)) != len(knownVariants()) {
 		t.Error("two variants have one name")
 	}
 }

@@ -229,7 +229,7 @@ func (r *run) selectFeatures(ctx context.Context, s dataset, v variant, path str
 		Limits:  ufs.Limits{Threads: r.threads, Memory: int64(r.memory), TempDir: r.scratch},
 	}
 	if path == s.path {
-		q.Columns.Label = s.label // the files with halves of the rows have no label column
+		q.Columns.Label, q.Columns.Sparse = s.label, s.sparse // the files with halves of the rows are dense and have no label column
 		if s.rows > r.rows {
 			q.SampleRows = r.rows
 		}

@@ -24,6 +24,7 @@ import (
 // dataset is a table from which features are chosen.
 type dataset struct {
 	name, path  string
+	sparse      string // as in chunkio.Options
 	kind        string
 	label       string // empty for lakes without classes
 	made        bool   // generated
@@ -39,30 +40,27 @@ type dataset struct {
 // missingPolicy is the policy for missing values in selections and scores.
 const missingPolicy = "mean"
 
-// findSets lists the Parquet files of the folders that have a label column, sorted by name. It adds the generated
+// findSets lists the files of the inputs that have a label column, sorted by name in each folder. It adds the generated
 // datasets, which it writes to the folder scratch.
 func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, error) {
 	var sets []dataset
-	for _, folder := range o.folders {
-		entries, err := os.ReadDir(folder)
-		if err != nil {
-			return nil, &stream.DataError{Path: folder, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("name folders of Parquet files")}
+	paths, err := listFiles(o.inputs)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		s := dataset{name: nameWithoutEndings(path), path: path}
+		if !o.isRequestedSet(s.name) {
+			continue
 		}
-		for _, e := range entries {
-			name, ok := strings.CutSuffix(e.Name(), ".parquet")
-			if !ok || e.IsDir() || !o.isRequestedSet(name) {
-				continue
+		if fault := o.inspectSet(ctx, &s); fault != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
 			}
-			s := dataset{name: name, path: filepath.Join(folder, e.Name())}
-			if fault := o.inspectSet(ctx, &s); fault != nil {
-				if ctx.Err() != nil {
-					return nil, ctx.Err()
-				}
-				o.printRemark("%s is left out: %v", s.path, fault)
-				continue
-			}
-			sets = append(sets, s)
+			o.printRemark("%s is left out: %v", s.path, fault)
+			continue
 		}
+		sets = append(sets, s)
 	}
 	if o.generated {
 		for _, k := range slices.Concat(madeKinds(), lakeKinds()) {
@@ -90,6 +88,35 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 	return sets, nil
 }
 
+// listFiles returns the files among the inputs, and the files of their folders that have the ending of a format.
+func listFiles(inputs []string) (paths []string, err error) {
+	for _, input := range inputs {
+		info, err := os.Stat(input)
+		if err == nil && !info.IsDir() {
+			paths = append(paths, input)
+			continue
+		}
+		entries, err := os.ReadDir(input)
+		if err != nil {
+			return nil, &stream.DataError{Path: input, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("name files with a label column, or folders of such files")}
+		}
+		for _, e := range entries {
+			if chunkio.InputFormatByName(e.Name()) != nil && !e.IsDir() {
+				paths = append(paths, filepath.Join(input, e.Name()))
+			}
+		}
+	}
+	return paths, nil
+}
+
+func nameWithoutEndings(path string) string {
+	name := filepath.Base(path)
+	for chunkio.InputFormatByName(name) != nil {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return name
+}
+
 func (o *options) isRequestedSet(name string) bool {
 	matches := func(glob string) bool {
 		ok, err := filepath.Match(glob, name)
@@ -107,8 +134,9 @@ func (o *options) inspectSet(ctx context.Context, s *dataset) error {
 		candidates = []string{o.label}
 	}
 	var faults []error
+	s.sparse = chunkio.DefaultSparse(ctx, []string{s.path}, nil, true)
 	for _, label := range candidates {
-		ds, err := chunkio.Open(ctx, []string{s.path}, chunkio.Options{Label: label, Classes: label != "", Missing: stream.MissingKeep})
+		ds, err := chunkio.Open(ctx, []string{s.path}, chunkio.Options{Sparse: s.sparse, Label: label, Classes: label != "", Missing: stream.MissingKeep})
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -169,7 +197,7 @@ func (s dataset) countCovered(chosen []string) (hit int) {
 // halves is measured. The two halves of a pair have no rows in common, because common rows alone could make choices
 // agree.
 func (o *options) writeHalves(ctx context.Context, s dataset, scratch string) ([]string, error) {
-	opt := chunkio.Options{Label: s.label, Missing: stream.MissingKeep, Seed: o.seed, Threads: o.threads}
+	opt := chunkio.Options{Sparse: s.sparse, Label: s.label, Missing: stream.MissingKeep, Seed: o.seed, Threads: o.threads}
 	rows := s.rows
 	if rows > o.rows {
 		opt.Sample, rows = o.rows, o.rows
@@ -231,16 +259,28 @@ func (s filteredRows) Chunks(ctx context.Context, _ stream.Range) iter.Seq2[*str
 			}
 			out := &stream.Chunk{Start: start, Block: len(rows), Rows: len(rows), Cols: c.Cols, Stride: len(rows),
 				Data: make([]float64, len(rows)*c.Cols), Missing: c.Missing}
-			for j := range c.Cols {
-				from, to := c.Col(j), out.Col(j)
-				for at, i := range rows {
-					to[at] = from[i]
-				}
-			}
+			copyRows(out, c, rows)
 			start += int64(len(rows))
 			if !yield(out, nil) {
 				return
 			}
+		}
+	}
+}
+
+// copyRows copies some rows of a chunk to the rows of out, which is dense and has zeros.
+func copyRows(out, from *stream.Chunk, rows []int) {
+	if sparse := from.Sparse; sparse != nil {
+		for at, i := range rows {
+			for e := sparse.RowPtr[i]; e < sparse.RowPtr[i+1]; e++ {
+				out.Col(int(sparse.Index[e]))[at] = sparse.Value[e]
+			}
+		}
+		return
+	}
+	for j := range from.Cols {
+		for at, i := range rows {
+			out.Col(j)[at] = from.Col(j)[i]
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package quality
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -30,47 +32,40 @@ type variant struct {
 	baseline         string // the baseline of ufs.Eval that it represents: all or random
 }
 
-// namedVariants returns the variants that are measured in addition to every method with its defaults. If the method or
-// option of a variant does not exist, the variant is left out. So a line may be added here before its option is merged.
-func namedVariants() []variant {
-	set := func(pairs ...string) method.Settings {
-		s := make(method.Settings)
-		for i := 0; i < len(pairs); i += 2 {
-			s[pairs[i]] = pairs[i+1]
-		}
-		return s
-	}
-	return []variant{
-		{name: "greedy:none", method: "greedy", scale: "none"},
-		{name: "greedy:pareto", method: "greedy", scale: "pareto"},
-		{name: "greedy:rank", method: "greedy", scale: "rank"},
-		{name: "greedy:swap", method: "greedy", settings: set("refine", "swap"), needsRunPerCount: true},
-		{name: "graphgreedy:none", method: "graphgreedy", scale: "none"},
-		{name: "graphgreedy:spectral", method: "graphgreedy", settings: set("target", "spectral")},
-		{name: "graphgreedy:scatter", method: "graphgreedy", settings: set("target", "scatter")},
-		{name: "graphgreedy:auto", method: "graphgreedy", settings: set("smooth", "auto"), needsRunPerCount: true},
-		{name: "sfufs:none", method: "sfufs", scale: "none"},
-		{name: "sfufs:identity", method: "sfufs", settings: set("constraint", "identity")},
-		{name: "mcfs:none", method: "mcfs", scale: "none", needsRunPerCount: true},
-		{name: "align:none", method: "align", scale: "none"},
-		{name: "align:standard", method: "align", scale: "standard"},
-	}
+// variantSettings has the variants that are measured in addition to every method with its defaults. The word after the
+// colon stands for the settings. If a method or an option does not exist, the variant is left out. So a line may be added
+// here before its option is merged.
+var variantSettings = []struct{ name, settings string }{
+	{"greedy:none", "scale=none"},
+	{"greedy:pareto", "scale=pareto"},
+	{"greedy:rank", "scale=rank"},
+	{"greedy:swap", "refine=swap"},
+	{"graphgreedy:none", "scale=none"},
+	{"graphgreedy:spectral", "target=spectral"},
+	{"graphgreedy:scatter", "target=scatter"},
+	{"graphgreedy:auto", "smooth=auto"},
+	{"sfufs:none", "scale=none"},
+	{"sfufs:identity", "constraint=identity"},
+	{"mcfs:none", "scale=none"},
+	{"align:none", "scale=none"},
+	{"align:standard", "scale=standard"},
 }
 
-func allVariants() []variant {
+func knownVariants() []variant {
 	list := []variant{{name: judge.All, method: judge.Random, baseline: judge.All}, {name: defaultVariant}}
-	all := methods.All()
-	for _, s := range all {
-		v := variant{name: s.Name, method: s.Name, needsRunPerCount: s.Name == "mcfs"}
-		if s.Name == ufs.RandomBaseline {
+	names := methods.Names(methods.All())
+	for _, v := range variantSettings {
+		names = append(names, v.name)
+	}
+	for _, name := range names {
+		v, err := parseVariant(name)
+		if err != nil {
+			continue
+		}
+		if name == ufs.RandomBaseline {
 			v.baseline = judge.Random // the baseline draws other features in every run, the method only once
 		}
 		list = append(list, v)
-	}
-	for _, v := range namedVariants() {
-		if variantExists(all, v) {
-			list = append(list, v)
-		}
 	}
 	return list
 }
@@ -78,33 +73,88 @@ func allVariants() []variant {
 // defaultVariant is a run without --method, in which ufs-stream chooses the method.
 const defaultVariant = "default"
 
-func variantExists(all []method.Spec, v variant) bool {
-	spec, err := methods.Find(all, v.method)
+// parseVariant parses METHOD, or METHOD:SETTINGS with settings such as scale=none,alpha=0.1. A word without = stands for
+// settings of variantSettings.
+func parseVariant(name string) (variant, error) {
+	methodName, text, hasSettings := strings.Cut(name, ":")
+	v := variant{name: name, method: methodName, settings: make(method.Settings)}
+	spec, err := methods.Find(methods.All(), methodName)
 	if err != nil {
-		return false
+		return v, err
 	}
+	options := []string{"scale"}
+	for _, option := range spec.Declare().Options.All() {
+		options = append(options, option.Name)
+	}
+	for _, known := range variantSettings {
+		if word, ok := strings.CutPrefix(known.name, methodName+":"); ok {
+			options = append(options, word)
+		}
+	}
+	for hasSettings {
+		var setting string
+		setting, text, hasSettings = strings.Cut(text, ",")
+		for _, known := range variantSettings {
+			if known.name == methodName+":"+setting {
+				setting = known.settings
+			}
+		}
+		option, value, _ := strings.Cut(setting, "=")
+		switch {
+		case !slices.Contains(options, option):
+			return v, stream.Usagef("%s has no option %q%s", methodName, option, cmp.Or(program.DidYouMean(option, options), "; it has "+strings.Join(options, ", ")))
+		case value == "":
+			return v, stream.Usagef("%s has no value; want %s=VALUE", option, option)
+		case v.settings[option] != nil:
+			return v, stream.Usagef("%s is given twice", option)
+		}
+		v.settings[option] = value
+	}
+	v.scale = v.settings.Text("scale")
+	delete(v.settings, "scale")
 	if _, err := gram.ParseScale(v.scale); v.scale != "" && err != nil {
-		return false
+		return v, err
 	}
-	_, err = spec.Bind(v.settings)
-	return err == nil
+	bound, err := spec.Bind(v.settings)
+	if err != nil {
+		return v, err
+	}
+	v.needsRunPerCount = v.method == "mcfs" || v.settings.Text("refine") == "swap" || v.settings.Text("smooth") == "auto"
+	return v, bound.Single(v.settings)
 }
 
 func (o *options) chooseVariants() error {
-	all := allVariants()
-	var names []string
-	for _, v := range all {
-		names = append(names, v.name)
-		if len(o.methods) == 0 || slices.Contains(o.methods, v.name) {
-			o.variants = append(o.variants, v)
-		}
+	known := knownVariants()
+	if len(o.methods) == 0 {
+		o.variants = known
+		return nil
 	}
-	for _, name := range o.methods {
-		if !slices.Contains(names, name) {
-			return stream.Usagef("quality: unknown variant %q; there are %s", name, strings.Join(names, ", "))
+	for _, name := range joinSettings(o.methods) {
+		i := slices.IndexFunc(known, func(v variant) bool { return v.name == name })
+		if i < 0 {
+			v, err := parseVariant(name)
+			if err != nil {
+				return stream.Usagef("quality: --methods %s: %w; --methods list gives the names", name, err)
+			}
+			i, known = len(known), append(known, v)
+		}
+		if !slices.ContainsFunc(o.variants, func(v variant) bool { return v.name == name }) {
+			o.variants = append(o.variants, known[i])
 		}
 	}
 	return nil
+}
+
+// joinSettings undoes the division of a flag at commas between the settings of a variant.
+func joinSettings(parts []string) (names []string) {
+	for _, part := range parts {
+		if option, _, isSetting := strings.Cut(part, "="); isSetting && !strings.Contains(option, ":") && len(names) > 0 {
+			names[len(names)-1] += "," + part
+			continue
+		}
+		names = append(names, part)
+	}
+	return names
 }
 
 func (v variant) settingsText() string {
