@@ -21,27 +21,28 @@ import (
 
 // options are the flags of the verb quality.
 type options struct {
-	inputs    []string // files and folders
-	methods   []string
-	sets      []string
-	skip      []string
-	shares    []string
-	output    string
-	label     string
-	seeds     int
-	halves    int
-	rows      int64
-	evalRows  int64
-	timeout   time.Duration
-	memory    program.Bytes
-	generated bool
-	fresh     bool
-	threads   int
-	seed      uint64
-	kinds     string // path of the file of kinds
-	heldOut   uint64
-	progress  io.Writer
-	command   string // the command line, for the results
+	inputs     []string // files and folders
+	methods    []string
+	selections []string // files and folders
+	sets       []string
+	skip       []string
+	shares     []string
+	output     string
+	label      string
+	seeds      int
+	halves     int
+	rows       int64
+	evalRows   int64
+	timeout    time.Duration
+	memory     program.Bytes
+	generated  bool
+	fresh      bool
+	threads    int
+	seed       uint64
+	kinds      string // path of the file of kinds
+	heldOut    uint64
+	progress   io.Writer
+	command    string // the command line, for the results
 
 	percents   []float64         // the values of shares
 	variants   []variant         // the variants that methods names
@@ -62,6 +63,8 @@ factors of generated sets they cover. The label takes no part in any selection.
 
 --methods takes METHOD:OPTION=VALUE,… for any option of the method, and scale; and the names
 of variants that stand for such settings, as sfufs:identity for sfufs:constraint=identity.
+--selections judges choices of other tools on their sets: files that eval --selection takes,
+each with the name of its set, in a folder with the name of the tool.
 
 Every finished pair of set and variant is a line of OUTPUT.jsonl, and is not run again
 until the set, the options or the method's own sources change: the same command goes on
@@ -73,6 +76,7 @@ written anew from these lines.
   ufs-stream-bench quality --held-out 1 ../shared/datasets
   ufs-stream-bench quality --methods greedy,greedy:none,random --k 5,10 -o /tmp/q SETS
   ufs-stream-bench quality --methods greedy,sfufs:alpha=0.1,clusters=20 --label species iris.csv
+  ufs-stream-bench quality --methods default,random --selections mytool/iris.json --label species iris.csv
   ufs-stream-bench quality --methods list`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.inputs = c.RemarksWriter(), c.CommandLine(), args
@@ -81,6 +85,7 @@ written anew from these lines.
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.methods, "methods", nil, "only these `VARIANTS`, also with settings as sfufs:alpha=0.1,clusters=20; list gives all names (default: all)")
+	f.StringSliceVar(&o.selections, "selections", nil, "also judge the selections of other tools: `PATHS` of files TOOL/SET.json, or of folders TOOL of such files")
 	f.StringSliceVar(&o.sets, "sets", nil, "only sets whose `NAMES` match these globs (default: all)")
 	f.StringSliceVar(&o.skip, "skip", nil, "not the sets whose `NAMES` match these globs")
 	f.StringSliceVar(&o.shares, "k", []string{"2", "5", "10", "20"}, "shares of the features to choose, in `PERCENT`; 2 features at least")
@@ -101,7 +106,7 @@ written anew from these lines.
 	return cmd
 }
 
-func (o *options) validate() error {
+func (o *options) validate(ctx context.Context) (err error) {
 	for _, s := range o.shares {
 		p, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
 		if err != nil || !(p > 0 && p <= 100) {
@@ -129,12 +134,15 @@ func (o *options) validate() error {
 		}
 	}
 	if o.kinds != "" {
-		var err error
 		if o.namedKinds, err = readKinds(o.kinds); err != nil {
 			return err
 		}
 	}
-	return o.chooseVariants()
+	if err := o.chooseVariants(); err != nil {
+		return err
+	}
+	o.variants, err = appendSelections(ctx, o.variants, o.selections, int64(o.memory))
+	return err
 }
 
 func (o *options) runQuality(ctx context.Context, out io.Writer) error {
@@ -144,7 +152,7 @@ func (o *options) runQuality(ctx context.Context, out io.Writer) error {
 		}
 		return nil
 	}
-	if err := o.validate(); err != nil {
+	if err := o.validate(ctx); err != nil {
 		return err
 	}
 	host, err := workshop.ThisMachine()

@@ -187,16 +187,16 @@ func TestQualityRefusals(t *testing.T) {
 func TestQualityUsage(t *testing.T) {
 	dir := t.TempDir()
 	for want, args := range map[string][]string{
-		"unknown method":   {dir, "--methods", "gredy"},
-		"per cent":         {dir, "--k", "0"},
-		"even number":      {dir, "--halves", "3"},
-		"no INPUT":         {"--generated=false"},
-		"no file with a":   {dir, "--generated=false"},
-		"files with a lab": {filepath.Join(dir, "none")},
-		"no glob":          {dir, "--sets", "a", "--skip", "["},
-		"above 0":          {dir, "--timeout", "0s"},
-		"1 seed":           {dir, "--seeds", "0"},
-		"lines name,kind":  {dir, "--kinds", filepath.Join(dir, "none")},
+		"unknown method":    {dir, "--methods", "gredy"},
+		"per cent":          {dir, "--k", "0"},
+		"even number":       {dir, "--halves", "3"},
+		"no INPUT":          {"--generated=false"},
+		"no file with a":    {dir, "--generated=false"},
+		"files of sets, or": {filepath.Join(dir, "none")},
+		"no glob":           {dir, "--sets", "a", "--skip", "["},
+		"above 0":           {dir, "--timeout", "0s"},
+		"1 seed":            {dir, "--seeds", "0"},
+		"lines name,kind":   {dir, "--kinds", filepath.Join(dir, "none")},
 	} {
 		if code, _, said := bench.Run(t.Context(), append([]string{"quality", "-o", filepath.Join(dir, "q")}, args...)...); code != exit.Usage && code != exit.Data || !strings.Contains(said, want) {
 			t.Errorf("%v: exit %d, %q, want %q", args, code, said, want)

@@ -59,7 +59,7 @@ func (r *run) fillFindings(ctx context.Context, sets []dataset) error {
 				r.cells = append(r.cells, cell{s, v, known})
 				continue
 			}
-			if p.halves == nil && v.baseline == "" && r.halves > 0 {
+			if p.halves == nil && v.baseline == "" && v.lists == nil && r.halves > 0 {
 				if p.halves, err = r.writeHalves(ctx, s, r.scratch); err != nil {
 					return err
 				}
@@ -186,11 +186,17 @@ func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, ch
 			return err
 		}
 		seconds = time.Since(begin).Seconds()
+		if err := s.scoring.refuseUnknownOrRepeated(sel); err != nil {
+			return err
+		}
 		most := 0
 		for _, c := range choices {
 			if c.Percent <= stableShare {
 				most = c.K
 			}
+		}
+		if v.lists != nil {
+			most = 0
 		}
 		if halves, err = r.selectFromHalves(ctx, s.dataset, v, most, s.halves); err != nil {
 			return err
@@ -204,7 +210,7 @@ func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, ch
 	}
 	for i := range choices {
 		c := &choices[i]
-		if c.Seconds = seconds; sel != nil {
+		if c.Seconds = seconds; sel != nil && v.lists == nil {
 			c.Ran = methodAndScale(sel)
 		}
 		if halves != nil && c.Percent <= stableShare {
@@ -220,6 +226,12 @@ func (r *run) findGroupChoices(ctx context.Context, s preparedSet, v variant, ch
 }
 
 func (r *run) selectFeatures(ctx context.Context, s dataset, v variant, path string, k int) (*stream.Selection, error) {
+	if v.lists != nil {
+		if sel := v.lists[s.name]; sel != nil {
+			return sel, nil
+		}
+		return nil, fmt.Errorf("there is no selection of %s for this set", v.name)
+	}
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	q := ufs.Request{
@@ -296,7 +308,7 @@ func (r *run) findPerCountVariants(ctx context.Context) ([]bool, error) {
 	}
 	out := make([]bool, len(r.variants))
 	for i, v := range r.variants {
-		if out[i] = v.needsRunPerCount; out[i] || v.baseline != "" {
+		if out[i] = v.needsRunPerCount; out[i] || v.baseline != "" || v.lists != nil {
 			continue
 		}
 		few, fewErr := r.selectFeatures(ctx, s, v, s.path, 5)

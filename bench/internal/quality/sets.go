@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -44,7 +45,7 @@ const missingPolicy = "mean"
 // datasets, which it writes to the folder scratch.
 func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, error) {
 	var sets []dataset
-	paths, err := listFiles(o.inputs)
+	paths, err := listFiles("sets", o.inputs, func(name string) bool { return chunkio.InputFormatByName(name) != nil })
 	if err != nil {
 		return nil, err
 	}
@@ -85,28 +86,22 @@ func (o *options) findSets(ctx context.Context, scratch string) ([]dataset, erro
 			return nil, stream.Usagef("quality: %s and %s have one name; results would not tell them apart", sets[j].path, s.path)
 		}
 	}
-	return sets, nil
+	return sets, o.refuseUnknownSets(sets)
 }
 
-// listFiles returns the files among the inputs, and the files of their folders that have the ending of a format.
-func listFiles(inputs []string) (paths []string, err error) {
-	for _, input := range inputs {
-		info, err := os.Stat(input)
-		if err == nil && !info.IsDir() {
-			paths = append(paths, input)
-			continue
-		}
-		entries, err := os.ReadDir(input)
-		if err != nil {
-			return nil, &stream.DataError{Path: input, RowGroup: -1, Row: -1, Err: err, Remedy: stream.Textf("name files with a label column, or folders of such files")}
-		}
-		for _, e := range entries {
-			if chunkio.InputFormatByName(e.Name()) != nil && !e.IsDir() {
-				paths = append(paths, filepath.Join(input, e.Name()))
+func (o *options) refuseUnknownSets(sets []dataset) error {
+	var names []string
+	for _, s := range sets {
+		names = append(names, s.name)
+	}
+	for _, v := range o.variants {
+		for set := range v.lists {
+			if o.isRequestedSet(set) && !slices.Contains(names, set) {
+				return stream.Usagef("quality: --selections has %s for %s, and there is no such set%s; the sets are %s", v.name, set, program.DidYouMean(set, names), strings.Join(names, ", "))
 			}
 		}
 	}
-	return paths, nil
+	return nil
 }
 
 func nameWithoutEndings(path string) string {

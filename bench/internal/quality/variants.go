@@ -29,7 +29,8 @@ type variant struct {
 	// needsRunPerCount is true if every number of features needs a run, because a choice of few features is not the
 	// beginning of a choice of many. findPerCountVariants detects most of these variants.
 	needsRunPerCount bool
-	baseline         string // the baseline of ufs.Eval that it represents: all or random
+	baseline         string                       // the baseline of ufs.Eval that it represents: all or random
+	lists            map[string]*stream.Selection // of another tool: its selections, by the names of the sets
 }
 
 // variantSettings has the variants that are measured in addition to every method with its defaults. The word after the
@@ -167,6 +168,13 @@ func (v variant) settingsText() string {
 	}
 	if v.baseline != "" {
 		parts = append(parts, "baseline="+v.baseline)
+	}
+	for _, set := range slices.Sorted(maps.Keys(v.lists)) {
+		names := sha256.New()
+		for _, f := range v.lists[set].Selected {
+			fmt.Fprintf(names, "%q", f.Name)
+		}
+		parts = append(parts, fmt.Sprintf("%s=%x", set, names.Sum(nil)[:8]))
 	}
 	return strings.Join(parts, " ")
 }
