@@ -147,7 +147,7 @@ func (s *Statistics) checkSameAnchors(read *Statistics) error {
 		return nil
 	}
 	const remedy = "the input or the options have changed since"
-	if why := s.anchors.difference(&read.frame); why != "" {
+	if why := s.anchors.describeDifference(&read.frame); why != "" {
 		return stream.Usagef("statistics of other scaling (%s): %s", why, remedy)
 	}
 	if s.anchors.M != read.m || s.anchors.Digest != read.digest || s.k != read.k {

@@ -41,8 +41,8 @@ func roundedMean(mean, std float64) float64 {
 	return math.RoundToEven(mean/unit) * unit
 }
 
-// difference describes the first difference between f and o. It returns "" if they are equal.
-func (f *frame) difference(o *frame) string {
+// describeDifference describes the first difference between f and o. It returns "" if they are equal.
+func (f *frame) describeDifference(o *frame) string {
 	if !slices.Equal(f.columns, o.columns) {
 		return "other columns"
 	}

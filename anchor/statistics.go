@@ -388,7 +388,7 @@ func (s *Statistics) Merge(o *Statistics) error {
 	if s.k != o.k {
 		return stream.Usagef("cannot merge graphs of %d and %d neighbours: %s", s.k, o.k, remedy)
 	}
-	if why := s.frame.difference(&o.frame); why != "" {
+	if why := s.frame.describeDifference(&o.frame); why != "" {
 		return stream.Usagef("cannot merge graphs of other scaling (%s): %s", why, remedy)
 	}
 	if s.m != o.m || s.digest != o.digest {

@@ -182,7 +182,7 @@ func (l *lasso) advanceSegment(k int) {
 	}
 }
 
-func (l *lasso) coefficients() []float64 {
+func (l *lasso) expandCoefficients() []float64 {
 	beta := make([]float64, l.d)
 	for i, j := range l.active {
 		// A coefficient has the sign l.sign[i]. If the feature has just joined, the coefficient is 0 up to rounding, and

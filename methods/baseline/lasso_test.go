@@ -120,7 +120,7 @@ func TestLassoPath(t *testing.T) {
 		last := math.Inf(1)
 		for k := 1; k <= d; k++ {
 			l := path(gram.Full(g, len(b)), b, k)
-			beta := l.coefficients()
+			beta := l.expandCoefficients()
 			if !l.hasEnded {
 				t.Fatalf("seed %d, k = %d: gave up", seed, k)
 			}
@@ -217,7 +217,7 @@ func TestLassoTies(t *testing.T) {
 		g, b := products(x, u)
 		for _, k := range []int{1, d/2 + 1, d} {
 			l := path(gram.Full(g, len(b)), b, k)
-			beta := l.coefficients()
+			beta := l.expandCoefficients()
 			if !l.hasEnded {
 				t.Fatalf("seed %d, k = %d: gave up", seed, k)
 			}
@@ -244,9 +244,9 @@ func TestLassoTakesTheFirstOfEqualColumns(t *testing.T) {
 			wide[j*d+l] = sign[j] * sign[l] * g[from[j]*6+from[l]]
 		}
 	}
-	want := path(gram.Full(g, len(b)), b, 6).coefficients()
+	want := path(gram.Full(g, len(b)), b, 6).expandCoefficients()
 	l := path(gram.Full(wide, d), target, d)
-	if got := l.coefficients(); !l.hasEnded || got[6] != 0 || got[7] != 0 || !slices.Equal(got[:6], want) {
+	if got := l.expandCoefficients(); !l.hasEnded || got[6] != 0 || got[7] != 0 || !slices.Equal(got[:6], want) {
 		t.Errorf("%v, want %v and zeros", got, want)
 	}
 }
@@ -254,12 +254,12 @@ func TestLassoTakesTheFirstOfEqualColumns(t *testing.T) {
 func TestLassoOfConstants(t *testing.T) {
 	g, _ := problem(2, 30, 4)
 	for name, b := range map[string][]float64{"zeros": make([]float64, 4), "rounding": {1e-17, -1e-16, 0, 3e-17}} {
-		if l := path(gram.Full(g, len(b)), b, 4); !l.hasEnded || nonzero(l.coefficients()) != 0 {
-			t.Errorf("path of %s: settled %v with coefficients %v, want a settled path of zeros", name, l.hasEnded, l.coefficients())
+		if l := path(gram.Full(g, len(b)), b, 4); !l.hasEnded || nonzero(l.expandCoefficients()) != 0 {
+			t.Errorf("path of %s: settled %v with coefficients %v, want a settled path of zeros", name, l.hasEnded, l.expandCoefficients())
 		}
 	}
-	if l := path(gram.Full(make([]float64, 4), 2), []float64{0, 0}, 2); !l.hasEnded || nonzero(l.coefficients()) != 0 {
-		t.Errorf("constant features: %v", l.coefficients())
+	if l := path(gram.Full(make([]float64, 4), 2), []float64{0, 0}, 2); !l.hasEnded || nonzero(l.expandCoefficients()) != 0 {
+		t.Errorf("constant features: %v", l.expandCoefficients())
 	}
 }
 

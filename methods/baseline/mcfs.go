@@ -109,7 +109,7 @@ func MCFS(g *anchor.Graph, opt MCFSOptions) (*MCFSResult, error) {
 	short := 0
 	for i, l := range paths {
 		features := 0
-		for j, v := range l.coefficients() {
+		for j, v := range l.expandCoefficients() {
 			r.Scores[j] = max(r.Scores[j], math.Abs(v))
 			if v != 0 {
 				features++

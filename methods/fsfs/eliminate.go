@@ -111,7 +111,7 @@ func (e *elimination) runGraphTurns(ctx context.Context) error {
 			}
 			e.keepFeature(c)
 			remaining := e.k
-			for _, j := range e.graph.neighbours(c.feature) {
+			for _, j := range e.graph.nearestFeatures(c.feature) {
 				if remaining > 0 && e.open[j] {
 					e.closeAndUncountFeature(j, end)
 					remaining--
@@ -155,7 +155,7 @@ func (e *elimination) keepRemainingFeatures(ctx context.Context) error {
 			continue
 		}
 		c := rankedFeature{feature: int32(i)}
-		switch near := e.graph.neighbours(c.feature); {
+		switch near := e.graph.nearestFeatures(c.feature); {
 		case e.d == 1:
 		case e.graphHasAll && len(near) > 0:
 			c.index = e.pairCompressionIndex(c.feature, near[0])

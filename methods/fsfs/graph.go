@@ -26,7 +26,7 @@ type neighbourGraph struct {
 // pairCapacity returns the largest number of pairs in the graph of d features: 128·d, or 2²¹ (48 MiB) if that is more.
 func pairCapacity(d int) int { return min(d*(d-1)/2, max(128*d, 1<<21)) }
 
-func (g *neighbourGraph) neighbours(i int32) []int32 { return g.near[g.from[i]:g.from[i+1]] }
+func (g *neighbourGraph) nearestFeatures(i int32) []int32 { return g.near[g.from[i]:g.from[i+1]] }
 
 // linkNeighbours sorts the edges and lists each feature's neighbours. Neighbours with equal λ₂ are in column order.
 func (g *neighbourGraph) linkNeighbours(d int) {
@@ -134,7 +134,7 @@ func (s *similarity) findPairs(ctx context.Context, rows, cols []int32, t *float
 			if b.isDiagonal {
 				from = x + 1
 			}
-			row, limit, v, edges := b.row(x)[from:], limits[from:len(b.cols)], s.variance[i[0]], found[x/stripRows]
+			row, limit, v, edges := b.covarianceRow(x)[from:], limits[from:len(b.cols)], s.variance[i[0]], found[x/stripRows]
 			for y, cov := range row {
 				if own[0]*limit[y] > cov*cov {
 					continue

@@ -113,7 +113,7 @@ func splitTies(runs [][]rankedFeature, compare func(a, b rankedFeature) int) (eq
 // compareNeighbours compares the nearest neighbours of two features in the graph of all features, one after the other.
 // Features that are not in the graph are farther than all neighbours.
 func (s *similarity) compareNeighbours(a, b rankedFeature) int {
-	x, y := s.graph.neighbours(a.feature), s.graph.neighbours(b.feature)
+	x, y := s.graph.nearestFeatures(a.feature), s.graph.nearestFeatures(b.feature)
 	for p := range nearSteps {
 		if p == len(x) || p == len(y) {
 			return cmp.Compare(len(y), len(x))

@@ -23,7 +23,7 @@ type block struct {
 	cov        []float64
 }
 
-func (b *block) row(rowIndex int) []float64 { return b.cov[rowIndex*b.stride:][:len(b.cols)] }
+func (b *block) covarianceRow(rowIndex int) []float64 { return b.cov[rowIndex*b.stride:][:len(b.cols)] }
 
 // visitProducts computes the covariances of the features listed in `rows` with the features listed in `cols`, and calls
 // visit for each block of covariances. If cols is nil, it uses rows in its place, and computes only one block of each
@@ -86,7 +86,7 @@ func (s *similarity) factorRows(room []float64, list []int32) kernel.Matrix[floa
 func (s *similarity) copyCovariancesFromGram(b *block) {
 	run := isConsecutive(b.cols)
 	s.eachBlockRow(b, func(x int) {
-		row, to := s.m.Sym[int(b.rows[x])*s.d:][:s.d], b.row(x)
+		row, to := s.m.Sym[int(b.rows[x])*s.d:][:s.d], b.covarianceRow(x)
 		if run {
 			copy(to, row[b.cols[0]:])
 			return
@@ -154,7 +154,7 @@ func (s *similarity) visitRows(ctx context.Context, list []int32, visit func(x i
 			s.eachBlockRow(b, func(x int) {
 				i := b.rows[x]
 				to := s.distances[x*s.d:][:s.d]
-				for y, cov := range b.row(x) {
+				for y, cov := range b.covarianceRow(x) {
 					j := b.cols[y]
 					to[j] = compressionIndex(s.variance[i], s.variance[j], cov)
 				}

@@ -66,7 +66,7 @@ func newSimilarity(ctx context.Context, team *kernel.Team, m *gram.Matrix, pairs
 		return nil, err
 	}
 	for i := range s.d {
-		s.mostNeighbours = max(s.mostNeighbours, len(s.graph.neighbours(int32(i))))
+		s.mostNeighbours = max(s.mostNeighbours, len(s.graph.nearestFeatures(int32(i))))
 	}
 	return s, nil
 }

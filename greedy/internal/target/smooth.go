@@ -47,7 +47,7 @@ func NewSmooth(team *kernel.Team, g *anchor.Graph, t int) (*Graph, error) {
 	factored.Dual = func(gone []bool) kernel.Matrix[float64] {
 		var k kernel.Matrix[float64]
 		if factored.thin != nil {
-			k = factored.thin.dual(team, gone)
+			k = factored.thin.dualMatrix(team, gone)
 		} else {
 			k = dualMatrix(team, factored.U, gone)
 		}

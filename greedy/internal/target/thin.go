@@ -95,9 +95,9 @@ func (t *thinColumns) writeColumns(team *kernel.Team, dst kernel.Matrix[float64]
 	}
 }
 
-// dual returns CCᵀ, C being the matrix of the columns without the excluded features. A short column costs its number of
+// dualMatrix returns CCᵀ, C being the matrix of the columns without the excluded features. A short column costs its number of
 // entries squared, and a long column costs m².
-func (t *thinColumns) dual(team *kernel.Team, excluded []bool) kernel.Matrix[float64] {
+func (t *thinColumns) dualMatrix(team *kernel.Team, excluded []bool) kernel.Matrix[float64] {
 	m := t.M
 	k := kernel.RowMajor(make([]float64, m*m), m, m, m)
 	block := make([]float64, thinColumnsTogether*m)

@@ -28,7 +28,7 @@ func TestThinLayers(t *testing.T) {
 	}
 	u := kernel.RowMajor(dense.C, dense.M, dense.D, dense.D).Trans()
 	for _, gone := range [][]bool{nil, out} {
-		want, got := dualMatrix(team, u, gone), c.dual(team, gone)
+		want, got := dualMatrix(team, u, gone), c.dualMatrix(team, gone)
 		size := 0.0
 		for a := range thin.M {
 			size = max(size, want.Data[a*thin.M+a])
