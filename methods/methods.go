@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods/baseline"
 	"github.com/ufs-stream/ufs-stream/methods/cpufs"
 	"github.com/ufs-stream/ufs-stream/methods/fsfs"
+	"github.com/ufs-stream/ufs-stream/methods/fspca"
 	"github.com/ufs-stream/ufs-stream/methods/jelsr"
 	"github.com/ufs-stream/ufs-stream/methods/rufs"
 	"github.com/ufs-stream/ufs-stream/methods/socfs"
@@ -43,6 +44,7 @@ func All() []method.Spec {
 		spec.Specs(),
 		jelsr.Specs(),
 		fsfs.Specs(),
+		fspca.Specs(),
 		socfs.Specs(),
 		u2fs.Specs(),
 		udfs.Specs(),
