@@ -122,9 +122,9 @@ func (d *descent) reassignRowsOfBatch(w *worker, s *screen) {
 	w.batch = w.batch[:0]
 }
 
-// iterate moves the centres by Lloyd's iteration until it converges, as [runLloyd] does, but over the rows of the
+// runIterations moves the centres by Lloyd's iteration until it converges, as [runLloyd] does, but over the rows of the
 // store. The inertia and the trace of the result are estimates. The second result bounds their error.
-func (d *descent) iterate(ctx context.Context, opt Options) (*Result, float64, error) {
+func (d *descent) runIterations(ctx context.Context, opt Options) (*Result, float64, error) {
 	r := &Result{}
 	var before matrix
 	exact := math.NaN() // exact inertia of the last entry of the trace; NaN if not computed
@@ -169,7 +169,7 @@ func (d *descent) iterate(ctx context.Context, opt Options) (*Result, float64, e
 
 // runRestart calls iterate, and computes the exact inertia if the result may be better than best.
 func (d *descent) runRestart(ctx context.Context, opt Options, number int, best *Result) (*Result, error) {
-	r, off, err := d.iterate(ctx, opt)
+	r, off, err := d.runIterations(ctx, opt)
 	if err != nil {
 		return nil, err
 	}

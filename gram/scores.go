@@ -141,7 +141,7 @@ func normalScore(below, above, whole float64) float64 {
 }
 
 // Score returns the score of the value x of column j. NaN stays NaN.
-func (s *Scores) Score(j int, x float64) float64 { return s.columns[j].score(x) }
+func (s *Scores) Score(j int, x float64) float64 { return s.columns[j].normalScore(x) }
 
 // Entry returns the score that To writes for the entry x of column j, in dense or sparse rows.
 func (s *Scores) Entry(j int, x float64, fill Fill, sparse bool) float64 {
@@ -150,14 +150,14 @@ func (s *Scores) Entry(j int, x float64, fill Fill, sparse bool) float64 {
 	case c.isUnmapped:
 		return x
 	case sparse:
-		return c.score(x) - c.zero
+		return c.normalScore(x) - c.zero
 	case x != x && fill == FillZero:
 		return c.zero
 	}
-	return c.score(x)
+	return c.normalScore(x)
 }
 
-func (c *scoreColumn) score(x float64) float64 {
+func (c *scoreColumn) normalScore(x float64) float64 {
 	switch {
 	case c.isUnmapped || x != x:
 		return x
@@ -233,7 +233,7 @@ func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 				continue
 			}
 			column := &s.columns[c.Sparse.Index[e]]
-			values[e] = column.score(x)
+			values[e] = column.normalScore(x)
 			if !column.isUnmapped {
 				values[e] -= column.zero
 			}
@@ -256,7 +256,7 @@ func (s *Scores) To(dst, c *stream.Chunk, fill Fill) error {
 			if x != x {
 				to[i] = missing
 			} else {
-				to[i] = column.score(x)
+				to[i] = column.normalScore(x)
 			}
 		}
 	})

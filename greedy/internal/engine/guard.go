@@ -29,7 +29,7 @@ const (
 // It returns the lowest of the columns tied for the best score, the other tied columns, and why the layer ends, if so.
 func (c *Criterion) chooseFeature(ctx context.Context, e Engine) (p int, ties []int, end EndReason, err error) {
 	for {
-		contenders, inexact := c.contenders()
+		contenders, inexact := c.listContenders()
 		if len(contenders) == 0 {
 			return -1, nil, RankReached, nil
 		}
@@ -55,9 +55,9 @@ func (c *Criterion) ScoreBounds(i int) (low, high float64) {
 	return max(c.F[i]-c.ErrBound[i], 0) / c.G[i], max(c.F[i]+c.ErrBound[i], 0) / c.G[i]
 }
 
-// contenders lists the live features that may have the best score, or tie with it, in ascending order. inexact lists
+// listContenders lists the live features that may have the best score, or tie with it, in ascending order. inexact lists
 // the contenders whose f is not exact.
-func (c *Criterion) contenders() (all, inexact []int) {
+func (c *Criterion) listContenders() (all, inexact []int) {
 	best := 0.0
 	for i, ok := range c.Alive {
 		if ok {
