@@ -65,8 +65,8 @@ func Bytes(d, rank int, opt Options) int64 {
 		s := layOutSolver(l, d, rank, m)
 		l.Phase(func() { l.Add(s.eigenpairBytes(d)) })
 		l.Phase(func() { l.Add(s.eigenpairBytes(opt.K)) })
-		l.Add(kernel.TeamBytes(max(d, rank), d))
-		l.Add(8 * int64(10*d+m*rank)) // rankings, lists and scores of features, and a product with R
+		l.Add(2 * kernel.TeamBytes(max(d, rank), d)) // the products with G have a team of their own
+		l.Add(8 * int64(10*d+m*rank))                // rankings, lists and scores of features, and a product with R
 	})
 }
 
