@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods/align"
 	"github.com/ufs-stream/ufs-stream/methods/baseline"
+	"github.com/ufs-stream/ufs-stream/methods/cdlfs"
 	"github.com/ufs-stream/ufs-stream/methods/cpufs"
 	"github.com/ufs-stream/ufs-stream/methods/fsfs"
 	"github.com/ufs-stream/ufs-stream/methods/fspca"
@@ -45,6 +46,7 @@ func All() []method.Spec {
 		jelsr.Specs(),
 		fsfs.Specs(),
 		fspca.Specs(),
+		cdlfs.Specs(),
 		socfs.Specs(),
 		u2fs.Specs(),
 		udfs.Specs(),
