@@ -30,6 +30,9 @@ func TestBadInput(t *testing.T) {
 	if _, err := KMeans(t.Context(), Matrix(x), Options{Clusters: 2}); !errors.Is(err, ErrOverflow) {
 		t.Errorf("a value of 1e200: got error %v, want ErrOverflow", err)
 	}
+	if _, err := KMeans(t.Context(), Matrix(x), Options{Clusters: 2, RandomStarts: true}); !errors.Is(err, ErrOverflow) {
+		t.Errorf("a value of 1e200, random starts: got error %v, want ErrOverflow", err)
+	}
 	if _, err := Refine(t.Context(), chunks(x, 1000), Matrix(take(x, []int{0, 1})), Options{}); !errors.Is(err, ErrOverflow) {
 		t.Errorf("1e200, streamed: %v", err)
 	}

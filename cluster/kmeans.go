@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
@@ -72,7 +71,7 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 		if t != nil && isDescentFaster(opt.Clusters, x.Cols) {
 			var d *descent
 			run = func(r int, best *Result) (*Result, error) {
-				centers, err := seedCenters(ctx, team, x, nil, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(r)))
+				centers, err := firstCenters(ctx, team, x, nil, t, workers, opt, r)
 				if err != nil {
 					return nil, err
 				}
@@ -114,7 +113,7 @@ func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, wo
 	if opt.Spherical {
 		unit = newRowNormalizer(team, rowsPerBlock(team, x.Cols), x.Cols)
 	}
-	centers, err := seedCenters(ctx, team, x, unit, t, workers, opt.Clusters, rand.NewPCG(opt.Seed, uint64(number)))
+	centers, err := firstCenters(ctx, team, x, unit, t, workers, opt, number)
 	if err != nil {
 		return nil, err
 	}

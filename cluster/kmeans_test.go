@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -35,8 +34,9 @@ func falling(t *testing.T, x matrix, r *Result) *Result {
 // TestWorkersAndCutsChangeNoBit: workers, layout and chunks change nothing, and KMeans is Refine from its seeds.
 func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 	x, _ := blobs(3, 1500, 7, 6, 0.7)
-	for _, spherical := range []bool{false, true} {
-		opt := Options{Clusters: 8, Restarts: 3, Seed: 4, Spherical: spherical, Threads: 1}
+	for kind := range 4 {
+		spherical := kind%2 == 1
+		opt := Options{Clusters: 8, Restarts: 3, Seed: 4, Spherical: spherical, RandomStarts: kind >= 2, Threads: 1}
 		want := mustKMeans(t, x, opt)
 		for _, workers := range []int{2, 3, 8} {
 			opt.Threads = workers
@@ -54,7 +54,7 @@ func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 		if spherical {
 			unit = newRowNormalizer(team, rowsPerBlock(team, x.Cols), x.Cols)
 		}
-		start := must.Get(seedCenters(t.Context(), team, x, unit, nil, nil, 8, rand.NewPCG(4, 0)))(t)
+		start := must.Get(firstCenters(t.Context(), team, x, unit, nil, nil, opt, 0))(t)
 		r, err := runLloyd(t.Context(), team, start, opt.withDefaults(), func(p *Pass) error {
 			for chunk := range chunks(x, 77) {
 				if err := p.Add(nil, chunk); err != nil {

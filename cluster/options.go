@@ -21,6 +21,10 @@ type Options struct {
 	Clusters int // c, at least 1; Refine uses the number of its centres
 	Restarts int // number of starts of KMeans, of which the best counts; default 1
 
+	// RandomStarts begins each start from c rows that are drawn uniformly, no row twice, as most papers do. The default is
+	// greedy k-means++ (Arthur and Vassilvitskii 2007, section 5), which finds lower inertias.
+	RandomStarts bool
+
 	// MaxIter is the largest number of moves of the centres; default 300.
 	MaxIter int
 	// Tol ends the iteration when a move of the centres lowers the inertia by at most this share; default 1e-10. The

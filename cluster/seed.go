@@ -72,6 +72,34 @@ func seedCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNorm
 	return s.centers, nil
 }
 
+func firstCenters(ctx context.Context, team *kernel.Team, x matrix, unit *rowNormalizer, st *store, workers []*worker, opt Options, restart int) (matrix, error) {
+	random := rand.NewPCG(opt.Seed, uint64(restart))
+	if opt.RandomStarts {
+		return drawCenters(x, unit, opt.Clusters, random)
+	}
+	return seedCenters(ctx, team, x, unit, st, workers, opt.Clusters, random)
+}
+
+func drawCenters(x matrix, unit *rowNormalizer, c int, random *rand.PCG) (matrix, error) {
+	s := &seeder{x: x, unit: unit, rand: random, centers: kernel.NewMatrix[float64](nil, c, x.Cols)}
+	rows := make([]int, 0, x.Rows)
+	for i := range x.Rows {
+		if unit == nil || !s.isZeroRow(i) {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == 0 {
+		return s.centers, fmt.Errorf("cluster: %w", ErrNoDirection)
+	}
+	for j := range c {
+		from := min(j, len(rows)-1) // rows before it are drawn already; if too few have a direction, the last one repeats
+		at := from + int(s.randomFraction()*float64(len(rows)-from))
+		rows[from], rows[at] = rows[at], rows[from]
+		s.copyRowToPoint(s.centers, j, rows[from])
+	}
+	return s.centers, nil
+}
+
 func (s *seeder) randomFraction() float64 { return float64(s.rand.Uint64()>>11) * 0x1p-53 }
 
 func (s *seeder) copyRowToPoint(points matrix, point, number int) {

@@ -10,6 +10,30 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
+// TestDrawnCentersAreRows: every pair of five rows is drawn equally often, and more centres than there are directions
+// repeat some.
+func TestDrawnCentersAreRows(t *testing.T) {
+	x := kernel.ColMajor([]float64{1, 2, 3, 4, 0}, 5, 1, 5)
+	const draws = 20000
+	pairs := make(map[float64]float64) // by the sum of 2 to the power of each value
+	for seed := range uint64(draws) {
+		c := must.Get(drawCenters(x, nil, 2, rand.NewPCG(seed, 0)))(t)
+		if c.Data[0] == c.Data[1] {
+			t.Fatalf("seed %d: row %v was drawn twice", seed, c.Data[0])
+		}
+		pairs[math.Exp2(c.Data[0])+math.Exp2(c.Data[1])]++
+	}
+	for pair, n := range pairs { // 5 standard deviations of a share of 1/10
+		if len(pairs) != 10 || math.Abs(n/draws-0.1) > 5*math.Sqrt(0.1*0.9/draws) {
+			t.Errorf("pair %v of %d: drawn %v times of %d, want a tenth", pair, len(pairs), n, draws)
+		}
+	}
+	unit := newRowNormalizer(kernel.NewTeam(1), 5, 1)
+	if c := must.Get(drawCenters(x, unit, 7, rand.NewPCG(1, 0)))(t); slices.Contains(c.Data, 0) {
+		t.Errorf("the row without a direction became a centre: %v", c.Data)
+	}
+}
+
 // TestSeedsHaveTheirDistribution: which of five points is left out of four centres, against
 // the probabilities of greedy k-means++ by enumeration of all its trials.
 func TestSeedsHaveTheirDistribution(t *testing.T) {

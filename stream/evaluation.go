@@ -12,6 +12,7 @@ type Evaluation struct {
 	Protocol            string      `json:"protocol,omitempty"`
 	Runs                int         `json:"runs,omitempty"`
 	Restarts            int         `json:"restarts,omitempty"` // number of k-means restarts in each run
+	Starts              string      `json:"starts,omitempty"`   // first centres of k-means: plusplus or random
 	Clusters            int         `json:"clusters,omitempty"`
 	Folds               int         `json:"folds,omitempty"` // number of folds in which rows are classified
 	Label               string      `json:"label,omitempty"`

@@ -37,6 +37,11 @@ func EvalClassifiers() []string {
 	return evaluating.EvalClassifiers()
 }
 
+// EvalStarts lists the values of EvalRequest.Starts, the default first.
+func EvalStarts() []string {
+	return evaluating.EvalStarts()
+}
+
 // EvalBaselines lists the names that EvalRequest.Baselines allows, without the name "none".
 func EvalBaselines() []string {
 	return evaluating.EvalBaselines()

@@ -67,6 +67,7 @@ INPUT is as in select.
 	fs.Var(&o.protocol, "protocol", "greedy (20 runs, each the best of 10 restarts of k-means) or sfufs (30 runs of one)")
 	fs.IntVar(&e.Runs, "runs", 0, "`N` runs in place of the protocol's")
 	fs.IntVar(&e.Restarts, "restarts", 0, "each run the best of `N` restarts, in place of the protocol's")
+	fs.Var(&choiceFlag{value: ufs.EvalStarts()[0], allowed: ufs.EvalStarts(), set: func(starts string) { e.Starts = starts }}, "starts", "k-means starts from rows drawn at random, as in most papers, or by k-means++ (plusplus)")
 	fs.IntVar(&e.Clusters, "clusters", 0, "`C` clusters (default: as many as there are classes)")
 	fs.StringVar(&e.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, by the rows judged (default: none for k-means, for the reconstruction error as the selection records)")
 	fs.BoolVar(&e.Spherical, "spherical", false, "k-means by the directions of rows: for text")

@@ -109,6 +109,9 @@ func TestEvalJSON(t *testing.T) {
 		t.Errorf("results %q, want %q", order, want)
 	}
 	e := evaluated(t, path, "--selection", sel, "--label", "label", "--protocol", "sfufs", "--spherical")
+	if drawn := evaluated(t, path, "--selection", sel, "--label", "label", "--protocol", "sfufs", "--spherical", "--starts", "random"); e.Starts != "plusplus" || drawn.Starts != "random" || *drawn.Results[1].NMISqrt == *e.Results[1].NMISqrt {
+		t.Errorf("starts %s: NMI %v; starts %s: NMI %v", e.Starts, *e.Results[1].NMISqrt, drawn.Starts, *drawn.Results[1].NMISqrt)
+	}
 	if e.Runs != 30 || e.Restarts != 1 || e.Protocol != "sfufs" || !e.Spherical || e.Results[1].K != 6 {
 		t.Errorf("protocol sfufs: %d runs of %d, k = %d", e.Runs, e.Restarts, e.Results[1].K)
 	}

@@ -15,9 +15,11 @@ type TrialOptions struct {
 	Restarts  int // number of restarts of each run; the one with the lowest inertia is used; default 1
 	Clusters  int
 	Spherical bool // cluster rows by direction, see cluster.Options
-	Seed      uint64
-	Threads   int    // 0 means GOMAXPROCS
-	Done      func() // called after every run, from several goroutines; nil calls nothing
+	// RandomStarts begins restarts from rows drawn at random, see cluster.Options.
+	RandomStarts bool
+	Seed         uint64
+	Threads      int    // 0 means GOMAXPROCS
+	Done         func() // called after every run, from several goroutines; nil calls nothing
 }
 
 // RunTrials clusters the rows opt.Runs times with different seeds, and scores each clustering against the classes of
@@ -37,7 +39,7 @@ func RunTrials(ctx context.Context, classes []int32, columns func(run int) kerne
 			return
 		}
 		clustering, err := cluster.KMeans(ctx, cluster.Matrix(columns(r)), cluster.Options{
-			Clusters: opt.Clusters, Restarts: opt.Restarts, Spherical: opt.Spherical,
+			Clusters: opt.Clusters, Restarts: opt.Restarts, Spherical: opt.Spherical, RandomStarts: opt.RandomStarts,
 			Seed: RunSeed(opt.Seed, r), Threads: max(workers/parallel, 1),
 		})
 		if err == nil {
@@ -101,6 +103,15 @@ const (
 
 // Baselines lists the names of the baselines of a selection.
 func Baselines() []string { return []string{All, Random, Variance} }
+
+// Names of the ways to choose the first centres of k-means.
+const (
+	PlusPlus   = "plusplus" // greedy k-means++
+	RandomRows = "random"   // rows drawn uniformly
+)
+
+// Starts lists the ways to choose the first centres of k-means, the default first.
+func Starts() []string { return []string{PlusPlus, RandomRows} }
 
 // Protocol sets how often k-means is run to judge a selection.
 type Protocol struct {

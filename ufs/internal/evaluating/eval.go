@@ -1,6 +1,7 @@
 package evaluating
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -31,6 +32,7 @@ type EvalRequest struct {
 
 	Protocol       string   // greedy (default: 20 runs, each the best of 10 starts) or sfufs (30 runs of one start)
 	Runs, Restarts int      // replace the protocol's numbers of runs and starts; 0 keeps them
+	Starts         string   // first centres of k-means: plusplus (default: greedy k-means++) or random (rows, as in most papers)
 	Clusters       int      // number of clusters; default: the number of classes
 	Scale          string   // default: none for k-means, the selections' recorded scale for the reconstruction error
 	Spherical      bool     // k-means on the directions of the rows
@@ -138,7 +140,7 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 		return stream.Usagef("eval: no selection given; add {selection} SEL.json, as select with {o} SEL.json makes it")
 	}
 	isSet := map[string]bool{
-		"protocol": e.Protocol != "", "runs": e.Runs != 0, "restarts": e.Restarts != 0, "clusters": e.Clusters != 0, "spherical": e.Spherical,
+		"protocol": e.Protocol != "", "runs": e.Runs != 0, "restarts": e.Restarts != 0, "starts": e.Starts != "", "clusters": e.Clusters != 0, "spherical": e.Spherical,
 	}
 	for _, option := range request.SortedKeys(isSet) {
 		if e.Label == "" && isSet[option] {
@@ -167,6 +169,10 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 	}
 	if e.Methods == nil {
 		e.Methods = methods.All()
+	}
+	e.Starts = cmp.Or(e.Starts, judge.PlusPlus)
+	if all := judge.Starts(); !slices.Contains(all, e.Starts) {
+		return stream.Usagef("{starts} %s: want %s%s", e.Starts, strings.Join(all, ", "), suggest.DidYouMean(e.Starts, all))
 	}
 	if err := e.settleSampling(); err != nil {
 		return err
@@ -246,6 +252,9 @@ func EvalProtocols() []string {
 
 // EvalClassifiers implements ufs.EvalClassifiers: it lists the names that EvalRequest.Classify allows.
 func EvalClassifiers() []string { return judge.ClassifierNames() }
+
+// EvalStarts implements ufs.EvalStarts: it lists the values of EvalRequest.Starts, the default first.
+func EvalStarts() []string { return judge.Starts() }
 
 // EvalBaselines implements ufs.EvalBaselines: it lists the names that EvalRequest.Baselines allows, without the name
 // "none".

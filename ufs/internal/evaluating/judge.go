@@ -148,7 +148,7 @@ type labelScores struct {
 
 func (e *evaluator) clusterAndClassify(ctx context.Context, rankings []*ranking) (scores []labelScores, err error) {
 	opt := judge.TrialOptions{
-		Runs: e.Runs, Restarts: e.Restarts, Clusters: e.Clusters, Spherical: e.Spherical,
+		Runs: e.Runs, Restarts: e.Restarts, Clusters: e.Clusters, Spherical: e.Spherical, RandomStarts: e.Starts == judge.RandomRows,
 		Seed: e.request.Choice.Seed, Threads: e.workers,
 		Done: func() { e.request.Hooks.Meter.Rows.Add(int64(e.usedRows)) },
 	}

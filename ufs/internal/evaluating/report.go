@@ -94,7 +94,7 @@ func newEvaluation(e *evaluator) *stream.Evaluation {
 		Warnings: append([]string{}, wording.SpellAll(e.warnings, e.Hooks.Spelling)...), Timing: e.timing,
 	}
 	if e.Label != "" {
-		r.Protocol, r.Runs, r.Restarts, r.Clusters, r.Spherical = e.Protocol, e.Runs, e.Restarts, e.Clusters, e.Spherical
+		r.Protocol, r.Runs, r.Restarts, r.Starts, r.Clusters, r.Spherical = e.Protocol, e.Runs, e.Restarts, e.Starts, e.Clusters, e.Spherical
 	}
 	if len(e.Classify) > 0 {
 		r.Folds = e.Folds

@@ -76,6 +76,9 @@ func printEvaluationHeader(w *screen.Page, r *stream.Evaluation) {
 		if r.Spherical {
 			kind = "spherical k-means"
 		}
+		if r.Starts != ufs.EvalStarts()[0] {
+			kind += " from random rows"
+		}
 		restarts := ""
 		if r.Restarts > 1 {
 			restarts = fmt.Sprintf(", each the best of %d restarts", r.Restarts)
