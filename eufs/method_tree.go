@@ -50,7 +50,7 @@ func (m *configuredMethod) checkTreeOption(string) error {
 const maxAutoCorrelation = 10_000
 
 // chosenTree returns the kind of tree for the named features: the one of the option, or, if that is auto, image if the
-// names are those of pixels, else correlation, and none for more than maxAutoCorrelation features.
+// names are names of pixels, else correlation, and none for more than maxAutoCorrelation features.
 func (m *configuredMethod) chosenTree(names []string) string {
 	if m.tree != autoTree {
 		return m.tree

@@ -108,6 +108,9 @@ type GridSetting struct {
 	// Cost is the total cost of the selected features; nil if neither costs nor a budget were given.
 	Cost     *Number  `json:"cost,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+	// DecidedByTies is set if all selected features and others have equal scores, so that the order of the columns alone
+	// decided which were selected.
+	DecidedByTies bool `json:"decided_by_ties,omitempty"`
 }
 
 // Second returns the weight that varies together with α: β if the method has a β, otherwise γ.

@@ -41,11 +41,15 @@ func TestGridIsSelect(t *testing.T) {
 		{"--method eufs -k 6 --max-iter 4 --clusters 4", "--alpha 0.5x,0.01x,0.1x --beta 0,1e-3..0.1", "alpha beta", 12},
 		{"--method hufs -k 6 --max-iter 4 --tree correlation", "--alpha 0.01x --beta 0.1x,0.5", "alpha beta", 2},
 		{"--method eufs -k 6 --max-iter 4 --graph anchor --anchors 40 --mu 2", "--alpha 0.1", "alpha beta", 1},
+		{"--method eufs -k 6 --clusters 4 --mu 1", "--alpha 0.1x,100x", "alpha beta", 2}, // ties decide the second
 	} {
 		args := append(strings.Fields(c.args), in)
 		g := gridOf(t, append(args, strings.Fields(c.grid)...)...)
 		if len(g.Settings) != c.settings || g.Recommended < -1 || g.Recommended >= len(g.Settings) || g.Why == "" {
 			t.Fatalf("%s: %d settings, want %d; %d recommended because %q", c.args, len(g.Settings), c.settings, g.Recommended, g.Why)
+		}
+		if last := g.Settings[len(g.Settings)-1]; !last.DecidedByTies && strings.HasSuffix(c.grid, "100x") {
+			t.Errorf("%s %s: ties must decide the last setting; it has %+v", c.args, c.grid, last)
 		}
 		ofGraph := strings.HasSuffix(c.weights, "gamma")
 		if ofGraph {
@@ -97,7 +101,7 @@ func sameAsSelect(t *testing.T, g *stream.Grid, set stream.GridSetting, flags []
 	t.Helper()
 	s := selection(t, append(slices.Clone(flags), "-k", fmt.Sprint(g.K))...)
 	if !slices.Equal(names(s), set.Selected) || s.Objective[len(s.Objective)-1] != set.Objective ||
-		s.Iterations != set.Iterations || s.Converged != set.Converged {
+		s.Iterations != set.Iterations || s.Converged != set.Converged || s.IsDecidedByTies() != set.DecidedByTies {
 		t.Errorf("%v: %v, %d iterations to %v; the grid has %+v", flags, names(s), s.Iterations, s.Objective, set)
 	}
 	for _, flag := range recordedFlags() {

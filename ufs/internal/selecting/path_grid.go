@@ -101,6 +101,8 @@ func reportGrid(t *Trial, found *method.Grid, out *stream.Grid) error {
 			}
 		}
 		setting.Cost, most = totalCost(t, selected), max(most, len(selected))
+		from, to := r.Ties.At(len(selected))
+		setting.DecidedByTies = from == 0 && to > len(selected)
 		out.Settings = append(out.Settings, setting)
 		if !setting.Converged {
 			short++
