@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -37,6 +35,7 @@ type selectionTime struct {
 type outcome struct {
 	table table
 	rows  []row
+	tuned []tunedResult
 	times []selectionTime
 	notes []string // remarks about the datasets, for the reader
 }
@@ -54,32 +53,25 @@ func (o *options) fillTable(ctx context.Context, w *workshop.Workshop, t table) 
 // fillSet makes the selections of a dataset, and runs eval once for each number of features. So eval compares all
 // methods on the same rows, with t-tests. The first eval also clusters the rows by all features.
 func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, set dataset, out *outcome) error {
+	files := make(map[string]string)
 	for _, m := range t.methods {
-		if err := o.selectAll(ctx, w, set, m, out); err != nil {
+		if err := o.selectAll(ctx, w, set, m, files, out); err != nil {
 			return err
 		}
 	}
 	for i, k := range set.counts {
 		o.printRemark("%s: clustering, k = %d", set.title, k)
-		args := []string{o.inputPath(set), "--label", "label", "-k", strconv.Itoa(k), "--protocol", t.protocol, "--scale", "none", "--clusters", strconv.Itoa(set.classes)}
-		var baselines []string
+		var selections, baselines []string
 		for _, m := range t.methods {
 			switch {
 			case !m.baseline:
-				args = append(args, "--selection", fileNameFor(m.title)+"="+w.Path(m.selectionFile(set, k)))
+				selections = append(selections, fileNameFor(m.title)+"="+files[m.selectionKey(set, k)])
 			case i == 0 || m.title != allFeatures:
 				baselines = append(baselines, m.title)
 			}
 		}
-		if baselines == nil {
-			baselines = []string{"none"}
-		}
-		args = append(args, "--baselines", strings.Join(baselines, ","))
-		if o.quick {
-			args = append(args, "--runs", "2", "--restarts", "1")
-		}
-		var e stream.Evaluation
-		if _, err := w.RunJSON(ctx, &e, "eval", append(args, o.commonFlags()...)...); err != nil {
+		e, err := o.judge(ctx, w, t, set, k, o.seed, selections, baselines)
+		if err != nil {
 			return err
 		}
 		if i == 0 {
@@ -96,13 +88,29 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 			out.rows = append(out.rows, row{set, m, m.featureCountOn(set, k), r})
 		}
 	}
-	return nil
+	return o.tuneAll(ctx, w, t, set, out)
+}
+
+// judge runs eval on the first k features of selections, each given as NAME=FILE, and on baselines.
+func (o *options) judge(ctx context.Context, w *workshop.Workshop, t table, set dataset, k int, seed uint64, selections, baselines []string) (*stream.Evaluation, error) {
+	if baselines == nil {
+		baselines = []string{"none"}
+	}
+	args := append(o.commonFlags(set, k, seed), "--protocol", t.protocol, "--starts", "random", "--clusters", strconv.Itoa(set.classes), "--baselines", strings.Join(baselines, ","))
+	for _, s := range selections {
+		args = append(args, "--selection", s)
+	}
+	if o.quick {
+		args = append(args, "--runs", "2", "--restarts", "1")
+	}
+	e, _, err := runOnce(ctx, o, w, "eval", args, func(e *stream.Evaluation) (workshop.Cost, error) { return w.RunJSON(ctx, e, "eval", args...) })
+	return e, err
 }
 
 // selectAll makes the selections of one method on a dataset. Usually it makes one selection with the largest number of
 // features. The smaller selections are the beginnings of this selection. If the ranking depends on the number, it makes
-// several.
-func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set dataset, m contender, out *outcome) error {
+// several. It puts the files of the selections into files.
+func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set dataset, m contender, files map[string]string, out *outcome) error {
 	if m.baseline {
 		return nil
 	}
@@ -112,21 +120,11 @@ func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set datas
 			continue
 		}
 		o.printRemark("%s: %s, k = %d", set.title, m.title, k)
-		args := []string{o.inputPath(set), "--label", "label", "--scale", "none", "-k", strconv.Itoa(k)}
-		if m.takesClasses {
-			args = append(args, "--clusters", strconv.Itoa(set.classes))
-		}
-		sel, took, err := w.RunSelect(ctx, slices.Concat(args, m.flags, o.commonFlags())...)
+		sel, took, err := o.runSelect(ctx, w, set, k, o.seed, m.flagsOn(set))
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", m.title, err)
 		}
-		if len(sel.Selected) < k {
-			return fmt.Errorf("%s selected %d features of %d: %s", m.title, len(sel.Selected), k, strings.Join(sel.Warnings, "; "))
-		}
-		if sel.IsDecidedByTies() {
-			return fmt.Errorf("%s: all %d selected features have equal scores, so column order decided: this is no result of the method", m.title, k)
-		}
-		if err := writeSelection(ctx, w.Path(m.selectionFile(set, k)), sel); err != nil {
+		if files[m.selectionKey(set, k)], err = writeSelection(ctx, o, w, sel); err != nil {
 			return err
 		}
 		if largest {
@@ -136,11 +134,37 @@ func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set datas
 	return nil
 }
 
-func (m contender) selectionFile(set dataset, k int) string {
+func (o *options) runSelect(ctx context.Context, w *workshop.Workshop, set dataset, k int, seed uint64, flags []string) (*stream.Selection, workshop.Cost, error) {
+	args := append(o.commonFlags(set, k, seed), flags...)
+	sel, took, err := runOnce(ctx, o, w, "select", args, func(sel *stream.Selection) (workshop.Cost, error) {
+		made, took, err := w.RunSelect(ctx, args...)
+		*sel = *made
+		sel.Columns, sel.Scores, sel.Trace = nil, nil, nil // as long as the table is wide, and not needed
+		return took, err
+	})
+	switch {
+	case err != nil:
+		return nil, took, err
+	case len(sel.Selected) < k:
+		return nil, took, fmt.Errorf("selected %d features of %d: %s", len(sel.Selected), k, strings.Join(sel.Warnings, "; "))
+	case sel.IsDecidedByTies():
+		return nil, took, fmt.Errorf("all %d selected features have equal scores, so column order decided: this is no result of the method", k)
+	}
+	return sel, took, nil
+}
+
+func (m contender) selectionKey(set dataset, k int) string {
 	if !m.rankingPerCount {
 		k = slices.Max(set.counts)
 	}
-	return fmt.Sprintf("%s-%s-%d.json", fileNameFor(set.title), fileNameFor(m.title), k)
+	return fmt.Sprintf("%s %d", m.title, k)
+}
+
+func (m contender) flagsOn(set dataset) []string {
+	if m.takesClasses {
+		return append([]string{"--clusters", strconv.Itoa(set.classes)}, m.flags...)
+	}
+	return m.flags
 }
 
 func (m contender) featureCountOn(set dataset, k int) int {
@@ -150,7 +174,7 @@ func (m contender) featureCountOn(set dataset, k int) int {
 	return k
 }
 
-func findResult(e stream.Evaluation, m contender) (stream.Evaluated, error) {
+func findResult(e *stream.Evaluation, m contender) (stream.Evaluated, error) {
 	for _, r := range e.Results {
 		if r.Name == fileNameFor(m.title) {
 			return r, nil
@@ -159,7 +183,7 @@ func findResult(e stream.Evaluation, m contender) (stream.Evaluated, error) {
 	return stream.Evaluated{}, fmt.Errorf("eval gave no result for %s", m.title)
 }
 
-func describeClustering(e stream.Evaluation, set dataset) string {
+func describeClustering(e *stream.Evaluation, set dataset) string {
 	rows := fmt.Sprintf("all %s rows", humanize.Comma(e.Rows))
 	if e.Sampled {
 		rows = fmt.Sprintf("a sample of %s of %s rows", humanize.Comma(e.RowsUsed), humanize.Comma(e.Rows))
@@ -167,8 +191,8 @@ func describeClustering(e stream.Evaluation, set dataset) string {
 	return fmt.Sprintf("%s: %s in %d clusters; %d runs, each the best of %d", set.title, rows, e.Clusters, e.Runs, e.Restarts)
 }
 
-func (r row) scoreOf(field string) (stream.Spread, bool) {
-	for _, s := range r.result.ClusterScores() {
+func scoreOf(r stream.Evaluated, field string) (stream.Spread, bool) {
+	for _, s := range r.ClusterScores() {
 		if s.Field == field && s.Spread != nil {
 			return *s.Spread, true
 		}
@@ -183,18 +207,11 @@ func (o *options) inputPath(set dataset) string {
 	return filepath.Join(o.data, set.file)
 }
 
-func (o *options) commonFlags() []string {
-	return []string{"--seed", strconv.FormatUint(o.seed, 10), "--threads", strconv.Itoa(o.threads)}
+func (o *options) commonFlags(set dataset, k int, seed uint64) []string {
+	return []string{o.inputPath(set), "--label", "label", "-k", strconv.Itoa(k), "--scale", "none",
+		"--seed", strconv.FormatUint(seed, 10), "--threads", strconv.Itoa(o.threads)}
 }
 
 func fileNameFor(title string) string {
 	return strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(title)
-}
-
-func writeSelection(ctx context.Context, path string, sel *stream.Selection) error {
-	var text bytes.Buffer
-	if err := sel.Encode(&text); err != nil {
-		return err
-	}
-	return results.WriteFile(ctx, path, nil, text.Bytes())
 }

@@ -1,5 +1,7 @@
 package paper
 
+import "slices"
+
 // table describes a table of a paper on which ufs-stream is based: the methods, the datasets, and the figures to
 // compare with. For a new method add a line to methods, for a new figure a line to references.
 type table struct {
@@ -33,34 +35,20 @@ type contender struct {
 	rankingPerCount bool     // the ranking depends on the number of features, so that select must run for every number
 	takesClasses    bool     // --clusters is set to the number of classes, as in the paper of the method
 	flags           []string // flags of select
+	grids           []grid   // the settings from which the labels choose the best, as in the paper of the method
 }
+
+// grid is a call of path. Its flags follow the flags of the method, and then come its weights, each with several values.
+type grid struct{ flags, weights []string }
 
 // allFeatures names the baseline that uses all features.
 const allFeatures = "all"
 
-// figure is a number from another source to compare with, in per cent or seconds.
+// figure is a number that a paper prints, in per cent or seconds, measured on its machine and its data.
 type figure struct {
 	set, method, measure string
-	count                int
+	count                int // 0: the best of the method's settings and numbers of features, which labels choose
 	value                float64
-	source               source
-}
-
-// source identifies who measured a figure. The papers' own scores were not available, only some of their running times.
-type source string
-
-const (
-	independent source = "a" // an independent implementation of the paper
-	trial       source = "b" // an experiment before this program existed; rounded to whole points
-	printed     source = "c" // printed by the paper
-)
-
-func sourceNotes() map[source]string {
-	return map[source]string{
-		independent: "an independent implementation of the paper's method, under the same protocol; not the paper's own figure",
-		trial:       "an experiment made before this program was written, rounded to whole points; not a paper's figure",
-		printed:     "printed by the paper, on its machine and its data",
-	}
 }
 
 func allTables() []table {
@@ -93,85 +81,123 @@ func greedyTable() table {
 			{title: "graphgreedy (ours)", flags: []string{"--method", "graphgreedy"}},
 		},
 	}
-	for set, values := range map[string][3]float64{
-		"ORL": {70.9, 71.7, 71.2}, "COIL20": {75.6, 75.8, 76.1}, "Isolet": {63.4, 68.2, 70.5},
+	for _, printed := range []struct {
+		set, method string
+		values      []float64
+	}{
+		{"ORL", "greedy", []float64{68.8, 70.4, 69.0}},
+		{"COIL20", "greedy", []float64{74.3, 73.3, 74.7}},
+		{"Isolet", "greedy", []float64{62.6, 67.1, 69.2}},
+		{"USPS", "greedy", []float64{54.8, 62.2, 65.2}},
+		{"ORL", "partgreedy", []float64{67.4, 68.7, 69.4}},
+		{"USPS", "partgreedy", []float64{47.0, 56.3, 61.5}},
+		{"COIL20", "mcfs", []float64{70.9, 71.0, 73.0}},
+		{"COIL20", "laplacian", []float64{64.8, 67.6, 67.9}},
 	} {
-		for i, k := range t.findSet(set).counts {
-			t.references = append(t.references, figure{set, "greedy", "NMI", k, values[i], independent})
+		for i, k := range t.findSet(printed.set).counts {
+			t.references = append(t.references, figure{printed.set, printed.method, "NMI", k, printed.values[i]})
 		}
 	}
-	for set, values := range map[string][2]float64{ // scores of all features, and of graphgreedy's choice of 10 %
-		"ORL": {72, 76}, "COIL20": {76, 77}, "Isolet": {77, 77}, "USPS": {63, 59},
-	} {
-		counts := t.findSet(set).counts
-		t.references = append(t.references,
-			figure{set, allFeatures, "NMI", t.findSet(set).features, values[0], trial},
-			figure{set, "graphgreedy (ours)", "NMI", counts[2], values[1], trial})
+	for set, value := range map[string]float64{"ORL": 70.6, "COIL20": 73.8, "Isolet": 75.4, "USPS": 65.7} {
+		t.references = append(t.references, figure{set, allFeatures, "NMI", t.findSet(set).features, value})
 	}
 	return t
 }
 
+func gridsOf(option string, values []string, weights ...string) (grids []grid) {
+	for _, v := range values {
+		grids = append(grids, grid{[]string{option, v}, weights})
+	}
+	return grids
+}
+
+// printedScores returns the figures that a paper prints for the best of a method's settings, one for each measure.
+func printedScores(set, method string, measures []measure, values ...float64) (figures []figure) {
+	for i, v := range values {
+		figures = append(figures, figure{set: set, method: method, measure: measures[i].title, value: v})
+	}
+	return figures
+}
+
 func sfufsTable() table {
+	measures := []measure{{"ACC", "acc"}, {"NMI", "nmi_sqrt"}, {"Purity", "purity"}}
+	dimensions, decades := []string{"10", "20", "40"}, "1e-3..1e3"
 	return table{
 		name:  "sfufs",
 		title: "Hu, Wang, Nie et al. (SFUFS), Tables 2 to 4: accuracy, NMI and purity, and running times",
 		about: "Values as in the file (`--scale none`), means over the runs of one k-means each, with as many clusters " +
-			"as classes. 224 of the 256 features of USPS; the other sets at the same share of 7/8, because the paper's " +
-			"own counts could not be had here. `laplacian` and `mcfs` work on the anchor graph here, where their own " +
-			"papers compare all pairs of rows.",
+			"as classes. The numbers of features are 1/4, 1/2, 3/4 and 7/8 of all: the paper uses 224 of the 256 of USPS. " +
+			"The grids are α (SFUFS) or γ (FUFS) by decades from 1e-3 to 1e3, with 10, 20 and 40 dimensions. `laplacian` and " +
+			"`mcfs` work on the anchor graph here, where their own papers compare all pairs of rows.",
 		protocol: "sfufs",
-		measures: []measure{{"ACC", "acc"}, {"NMI", "nmi_sqrt"}, {"Purity", "purity"}},
+		measures: measures,
 		sets: []dataset{
-			{"USPS", "usps.parquet", 256, 10, []int{224}},
-			{"MNIST", "mnist70k.parquet", 784, 10, []int{686}},
+			{"MSRA25", "more/msra25.parquet", 256, 12, []int{64, 128, 192, 224}},
+			{"USPS", "usps.parquet", 256, 10, []int{64, 128, 192, 224}},
+			{"MNIST", "mnist70k.parquet", 784, 10, []int{196, 392, 588, 686}},
 		},
 		methods: []contender{
 			{title: allFeatures, baseline: true},
 			{title: "random", baseline: true},
 			{title: "laplacian", flags: []string{"--method", "laplacian"}},
 			{title: "mcfs", flags: []string{"--method", "mcfs"}, rankingPerCount: true, takesClasses: true},
-			{title: "fufs", flags: []string{"--method", "fufs", "--constraint", "identity"}, takesClasses: true},
-			{title: "sfufs", flags: []string{"--method", "sfufs", "--constraint", "identity"}, takesClasses: true},
+			{title: "fufs", flags: []string{"--method", "fufs", "--constraint", "identity"}, takesClasses: true,
+				grids: gridsOf("--clusters", dimensions, "--gamma", decades)},
+			{title: "sfufs", flags: []string{"--method", "sfufs", "--constraint", "identity"}, takesClasses: true,
+				grids: gridsOf("--clusters", dimensions, "--alpha", decades)},
 			{title: "sfufs scatter (ours)", flags: []string{"--method", "sfufs", "--constraint", "scatter"}, takesClasses: true},
 			{title: "graphgreedy (ours)", flags: []string{"--method", "graphgreedy"}},
 		},
-		references: []figure{
-			{"USPS", "sfufs", "ACC", 224, 64.9, independent},
-			{"USPS", "sfufs", "NMI", 224, 61.9, independent},
-			{"USPS", "sfufs", "Purity", 224, 72.5, independent},
-		},
+		references: slices.Concat(
+			printedScores("MSRA25", "sfufs", measures, 59.8, 64.5, 61.2),
+			printedScores("USPS", "sfufs", measures, 67.8, 62.3, 74.2),
+			printedScores("USPS", "fufs", measures, 67.0, 61.5, 73.4),
+			printedScores("MNIST", "sfufs", measures, 45.9, 38.2, 48.0),
+			printedScores(emnistName, "sfufs", measures, 51.4, 42.4, 55.4),
+			[]figure{
+				{"MNIST", allFeatures, "ACC", 784, 43.7}, {"MNIST", allFeatures, "NMI", 784, 36.4}, {"MNIST", allFeatures, "Purity", 784, 46.7},
+				{emnistName, allFeatures, "ACC", 900, 46.3}, {emnistName, allFeatures, "NMI", 900, 39.8}, {emnistName, allFeatures, "Purity", 900, 52.0},
+			}),
 		referenceSeconds: emnistSeconds(),
 		emnist:           true,
 	}
 }
 
-// eufsTable has datasets of the papers on EUFS and HUFS. The figures of these papers are mentioned in the text but not
-// compared, because they are the best over all numbers of features and over a grid of settings, chosen by the labels.
 func eufsTable() table {
+	measures := []measure{{"ACC", "acc"}, {"NMI", "nmi_sqrt"}}
+	counts := []int{50, 100, 150, 200, 250, 300}
+	gridsFor := func(sparsity, other string) []grid { // a larger weight of the sparsity leaves no feature
+		return gridsOf("--mu", []string{"1e-6", "1e-3", "1"}, sparsity, "1e-4..1", other, "1e-4..1e2")
+	}
 	return table{
 		name:  "eufs",
 		title: "Wang, Tang, Liu (EUFS, 2015) and Wang et al. (HUFS, 2017): accuracy and NMI over the number of features",
-		about: "Means over the runs of one k-means each on the values as in the file, with as many clusters as classes. One " +
-			"setting for all sets, the program's default, chosen without looking at these labels beyond the experiments that " +
-			"set the defaults. The papers print the best of a grid, tuned by the labels (ACC/NMI): EUFS COIL20 63.4/77.2, " +
-			"Prostate-GE 60.4/3.4; HUFS COIL20 63.9/76.7, warpPIE10P 42.5/46.7. An independent implementation reached, tuned " +
-			"likewise, EUFS COIL20 59.4/74.7, Prostate-GE 80 to 84/28 to 38, warpPIE10P 48 to 50/56 to 58; HUFS COIL20 " +
-			"63.9/78.7, warpPIE10P 48.6/57.8.",
+		about: "Means over the runs of one k-means each on the values as in the file, with as many clusters as classes. The rows " +
+			"of `eufs` and `hufs` are the program's default, one setting for all sets. The papers print the best of a grid: " +
+			"here the weight of the sparsity by decades from 1e-4 to 1, that of the graph or tree from 1e-4 to 1e2, and μ₀ of 1e-6, " +
+			"1e-3 and 1. The tree of `hufs` is of pixels where " +
+			"the columns are pixels, else of correlations.",
 		protocol: "sfufs",
-		measures: []measure{{"ACC", "acc"}, {"NMI", "nmi_sqrt"}},
+		measures: measures,
 		sets: []dataset{
-			{"COIL20", "coil20.parquet", 1024, 20, []int{50, 100, 200, 300}},
-			{"warpPIE10P", "warppie10p.parquet", 2420, 10, []int{50, 100, 200, 300}},
-			{"Prostate-GE", "prostate_ge.parquet", 5966, 2, []int{50, 100, 200, 300}},
+			{"COIL20", "coil20.parquet", 1024, 20, counts},
+			{"warpPIE10P", "warppie10p.parquet", 2420, 10, counts},
+			{"Prostate-GE", "prostate_ge.parquet", 5966, 2, counts},
 		},
 		methods: []contender{
 			{title: allFeatures, baseline: true},
 			{title: "random", baseline: true},
 			{title: "laplacian", flags: []string{"--method", "laplacian"}},
-			{title: "eufs", flags: []string{"--method", "eufs", "--scale", "unit"}, takesClasses: true},
+			{title: "eufs", flags: []string{"--method", "eufs", "--scale", "unit"}, takesClasses: true, grids: gridsFor("--alpha", "--beta")},
 			{title: "eufs standard", flags: []string{"--method", "eufs", "--scale", "standard"}, takesClasses: true},
-			{title: "hufs", flags: []string{"--method", "hufs", "--scale", "unit"}, takesClasses: true},
+			{title: "hufs", flags: []string{"--method", "hufs", "--scale", "unit"}, takesClasses: true, grids: gridsFor("--beta", "--alpha")},
 		},
+		references: slices.Concat(
+			printedScores("COIL20", "eufs", measures, 63.4, 77.2),
+			printedScores("warpPIE10P", "eufs", measures, 46.4, 49.8),
+			printedScores("Prostate-GE", "eufs", measures, 60.4, 3.4),
+			printedScores("COIL20", "hufs", measures, 63.9, 76.7),
+			printedScores("warpPIE10P", "hufs", measures, 42.5, 46.7)),
 	}
 }
 
@@ -180,9 +206,7 @@ func cpufsTable() table {
 		name:  "cpufs",
 		title: "Chen, Guan, Li (CPUFS): accuracy and NMI over the number of pixels",
 		about: "Means over the runs of one k-means each on the values as in the file, with as many clusters as classes. One " +
-			"setting for all sets, the program's default. An independent implementation came to NMI, over a grid of weights, " +
-			"ORL 71.4 to 73.4 (CPUFS) and 72.1 to 74.3 (CPUFSnn) beside 73.7 for all features, COIL20 74.5 and 74.7 beside 75.8: " +
-			"the paper's claim of beating all features did not show there either.",
+			"setting for all sets, the program's default.",
 		protocol: "sfufs",
 		measures: []measure{{"ACC", "acc"}, {"NMI", "nmi_sqrt"}},
 		sets: []dataset{
@@ -207,9 +231,9 @@ const emnistName = "E-MNIST"
 
 func emnistSeconds() []figure {
 	return []figure{
-		{set: emnistName, method: "sfufs", value: 325.7, source: printed},
-		{set: emnistName, method: "fufs", value: 197.1, source: printed},
-		{set: emnistName, method: "laplacian", value: 34496, source: printed},
+		{set: emnistName, method: "sfufs", value: 325.7},
+		{set: emnistName, method: "fufs", value: 197.1},
+		{set: emnistName, method: "laplacian", value: 34496},
 	}
 }
 
