@@ -3,6 +3,7 @@ package ufs
 import (
 	"context"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/evaluating"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
@@ -25,6 +26,15 @@ type (
 // it reports the accuracy of classifiers on the features.
 func Eval(ctx context.Context, o EvalRequest) (*stream.Evaluation, error) {
 	return evaluating.JudgeSelections(ctx, o)
+}
+
+// ReadNamedSelections reads the files at the paths of the given selections, for [Eval]. A file is a selection, a path,
+// or any list of feature names, the best first: text with a name on each line, CSV, a JSON array of names, or a JSON
+// object with the array "selected" of names or of objects with a name. A path of several settings gives a selection for
+// each of them, named as NAME:alpha=0.1,gamma=1. A list has no method and no options. opt.Memory is the memory limit of
+// the process. Errors about the content of a file are of type *[stream.DataError].
+func ReadNamedSelections(ctx context.Context, files []NamedSelection, opt chunkio.FetchOptions) ([]NamedSelection, error) {
+	return evaluating.ReadNamedSelections(ctx, files, opt)
 }
 
 // EvalProtocols lists the values of EvalRequest.Protocol, the default first.

@@ -39,7 +39,7 @@ that are named one by one keep their layout below the innermost folder that cont
 OUT appears whole or not at all. It may lie below INPUT only if a part of its path begins with _
 or ., so that it is not read as INPUT the next time. OUT may lie in an object store: the files of a
 folder appear there one by one, an empty _SUCCESS last. If the run fails they are deleted again.
-INPUT is as in select.
+INPUT is as in select. SEL.json may also be a list of names from another program, as in eval.
 
 If a run is interrupted or killed, the same command continues it. If it reached its memory limit,
 repeat it with a higher limit. Finished files of a folder, or row groups of one file, wait in a
@@ -115,9 +115,17 @@ func runApply(c *cli, cmd *cobra.Command, selection string, a ufs.ApplyRequest, 
 		return err
 	}
 	q := ufs.Request{Input: a.Input, Limits: a.Limits, Hooks: a.Hooks}
-	if a.Selection, err = ufs.ReadSelection(cmd.Context(), selection, q.FetchOptions()); err != nil {
+	list, err := ufs.ReadNamedSelections(cmd.Context(), []ufs.NamedSelection{{Path: selection}}, q.FetchOptions())
+	switch {
+	case err != nil:
 		return err
+	case len(list) > 1:
+		return stream.Usagef("--selection %s has %d settings, each with its own selection; apply takes one: select with the weights of one", place.DisplayName(selection), len(list))
 	}
+	if note := list[0].Note; note.Format != "" {
+		c.warn([]string{note.Spell(program.FlagOf)})
+	}
+	a.Selection = list[0].Selection
 	if isRecipeFormat(a.Format) {
 		return writeApplyRecipe(cmd.Context(), c, a, h)
 	}

@@ -49,19 +49,22 @@ selections from random samples of half the rows agree. For methods on a Gram mat
 these samples are sums of hash shards of the rows (see select --stability). If memory allows, the
 passes of one selection gather them; then all samples share the anchors of a graph. A --checkpoint
 keeps these selections as they are finished; the given ones are judged again.
-INPUT is as in select.
+A selection may also come from another program: text with a name on each line, CSV with a column of
+names (ordered by a column rank or score, if its first line names one), or a JSON list of names. A file
+of path gives a selection for each setting, named as FILE:alpha=0.1,gamma=1. INPUT is as in select.
 
   ufs-stream eval data --selection sel.json --label class
   ufs-stream eval data --selection sel.json --label class -k 10,20,50 --format csv
   ufs-stream eval data --selection sel.json --label class --classify knn,ridge
   ufs-stream eval data --selection a=greedy.json --selection b=sfufs.json --label class
+  ufs-stream eval data --selection names.txt --selection weights.json --label class
   ufs-stream eval data --selection sel.json                     no classes known`,
 		Args: program.AtLeastOne("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runEval(c, cmd, args, &o) },
 	}
 	o.protocol = newChoiceFlag(ufs.EvalProtocols()[0], ufs.EvalProtocols()...)
 	fs := cmd.Flags()
-	fs.StringArrayVar(&o.selections, "selection", nil, "a selection written by select, `[NAME=]SEL.json`; several are compared")
+	fs.StringArrayVar(&o.selections, "selection", nil, "a selection of select, a path of path, or a list of names, `[NAME=]SEL.json`; several are compared")
 	fs.VarP(&o.k, "k", "k", "judge the first `N,…` features of the ranking (default: all that are selected)")
 	fs.StringVar(&e.Label, "label", "", "the class column `COL`; rows with a null in it are ignored")
 	fs.Var(&o.protocol, "protocol", "greedy (20 runs, each the best of 10 restarts of k-means) or sfufs (30 runs of one)")
@@ -155,12 +158,9 @@ func readNamedSelections(ctx context.Context, args []string, output string, opt 
 		}
 		list, paths = append(list, ufs.NamedSelection{Name: name, Path: path}), append(paths, path)
 	}
-	all, err := ufs.ReadSelections(ctx, paths, opt)
+	list, err := ufs.ReadNamedSelections(ctx, list, opt)
 	if err != nil {
 		return nil, err
-	}
-	for i, s := range all {
-		list[i].Selection = s
 	}
 	return list, atomicfile.CheckNotInput(ctx, output, paths...)
 }

@@ -115,7 +115,7 @@ func TestExitCodes(t *testing.T) {
 		{"select --missing drop-row " + holes, exit.Data, "all dropped"},
 		{"select --stats " + badStats, exit.Data, "damaged.ufs"},
 		{"merge " + good + " " + stats + " -o " + at("m.ufs"), exit.Data, "statistics"},
-		{"apply " + good + " --selection " + text + " -o " + at("a.parquet"), exit.Data, "not a selection"},
+		{"apply " + good + " --selection " + text + " -o " + at("a.parquet"), exit.Data, "the selected column is not in the input"},
 		{"apply " + good + " --selection " + at("none.json") + " -o " + at("a.parquet"), exit.Data, "none.json"},
 
 		{"select --memory-limit 10MiB " + good, exit.Memory, "--memory-limit"},

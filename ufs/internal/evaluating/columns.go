@@ -7,31 +7,53 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
+	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
 func useRecordedColumnOptions(e *evaluator) error {
-	for i, s := range e.Selections {
+	recorded := e.recordedSelections()
+	for i, s := range recorded {
 		q := request.Request{Input: request.Input{Texts: e.Input.Texts}}
 		if err := request.FillFeatureOptions(&q, s.Options); err != nil {
 			return stream.Errorf("%s: %w", s.Path, err)
 		}
-		known, recorded := request.ListOptions(&e.request, request.MakesFeatures), request.ListOptions(&q, request.MakesFeatures)
+		known, own := request.ListOptions(&e.request, request.MakesFeatures), request.ListOptions(&q, request.MakesFeatures)
 		for _, option := range request.OptionNames(request.MakesFeatures) {
-			switch a, b := known[option], recorded[option]; {
+			switch a, b := known[option], own[option]; {
 			case i == 0, a == b, option == request.OptionCategorical: // the categories themselves are compared
 			case option == request.OptionHeader && (a == "" || b == ""): // empty without CSV files
 			case slices.Contains(request.OptionNames(request.ReadsText), option):
-				return stream.Usagef("%s and %s were made with different readings of text ({header}, {types}, {text}, {null-values}); judge each on its own", e.Selections[0].Path, s.Path)
+				return stream.Usagef("%s and %s were made with different readings of text ({header}, {types}, {text}, {null-values}); judge each on its own", recorded[0].Path, s.Path)
 			case option == request.OptionCategories:
-				return stream.Usagef("%s and %s were made with different {categorical}, so of different features; judge each on its own", e.Selections[0].Path, s.Path)
+				return stream.Usagef("%s and %s were made with different {categorical}, so of different features; judge each on its own", recorded[0].Path, s.Path)
 			default:
-				return stream.Usagef("%s and %s were made with different %v, so of different features; judge each on its own", e.Selections[0].Path, s.Path, stream.Option(option))
+				return stream.Usagef("%s and %s were made with different %v, so of different features; judge each on its own", recorded[0].Path, s.Path, stream.Option(option))
 			}
 		}
 		request.FillOptions(&e.request, &q, request.MakesFeatures)
+	}
+	return useRecordedFeatures(e, recorded)
+}
+
+func useRecordedFeatures(e *evaluator, recorded []*NamedSelection) error {
+	// A path records the options that chose its features, and does not list the features.
+	if len(recorded) < len(e.Selections) {
+		return nil // lists may name other columns
+	}
+	for _, option := range []string{"columns", "exclude"} {
+		text := method.Settings(recorded[0].Options).Text(option)
+		differs := func(s *NamedSelection) bool {
+			return len(s.Columns) > 0 || method.Settings(s.Options).Text(option) != text
+		}
+		if text == "" || slices.ContainsFunc(recorded, differs) {
+			continue
+		}
+		if _, err := request.SetOption(&e.request, option, text); err != nil {
+			return stream.Dataf(recorded[0].Path, "option %s: %w", option, err)
+		}
 	}
 	return nil
 }
@@ -40,12 +62,12 @@ func useRecordedColumnOptions(e *evaluator) error {
 // only the selected features if the other features are not needed.
 func chooseColumns(e *evaluator, ds *chunkio.Dataset) error {
 	e.hasAllFeatures = e.Label == "" || len(e.Baselines) > 0
-	wanted, listed := make(map[string]string), true // wanted maps each needed column to a selection that contains it
+	wanted, listed := make(map[string]string), false // wanted maps each needed column to a selection that contains it
 	for _, s := range e.Selections {
 		for _, f := range s.Selected {
 			wanted[f.Name] = s.Path
 		}
-		listed = listed && len(s.Columns) > 0
+		listed = listed || len(s.Columns) > 0
 	}
 	if e.hasAllFeatures && listed {
 		for _, s := range e.Selections {

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -42,7 +44,8 @@ type EvalRequest struct {
 	Classify []string
 	Folds    int // number of folds of the cross-validation; default 5
 	// Resamples is the number of times that each selection is repeated on a random half of the rows. The default is 5
-	// without a label and 0 with a label. A negative number means 0.
+	// without a label, and 0 with a label or for the settings of a path. A negative number means 0. Lists of names from
+	// other programs are not repeated.
 	Resamples int
 	Methods   []method.Spec // methods that may have made the selections; nil means methods.All()
 	Seed      uint64
@@ -60,8 +63,31 @@ type EvalRequest struct {
 type NamedSelection struct {
 	Name, Path string
 	*stream.Selection
+	Note stream.Text // how a list of another program was understood; otherwise empty
 
-	choices int // number of groups and single features chosen, if there were groups
+	isSetting bool // it is one of the selections of a path
+	choices   int  // number of groups and single features chosen, if there were groups
+}
+
+func (s *NamedSelection) isList() bool { return s.Method == "" } // it does not record how it was made
+
+// ReadNamedSelections implements ufs.ReadNamedSelections: it reads the files at the paths of the given selections.
+func ReadNamedSelections(ctx context.Context, files []NamedSelection, opt chunkio.FetchOptions) (list []NamedSelection, err error) {
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	read, err := settled.ReadRankings(ctx, paths, opt)
+	for i, rankings := range read {
+		for _, r := range rankings {
+			s := NamedSelection{Name: files[i].Name, Path: files[i].Path, Selection: r.Selection, Note: r.Note, isSetting: r.Setting != ""}
+			if s.isSetting {
+				s.Name = cmp.Or(s.Name, strings.TrimSuffix(place.Base(s.Path), ".json")) + ":" + r.Setting
+			}
+			list = append(list, s)
+		}
+	}
+	return list, err
 }
 
 const (
@@ -212,7 +238,7 @@ func (e *evaluator) settleSampling() error {
 	case passing:
 		e.Sample, e.Resamples = 0, 0
 		return nil
-	case e.Resamples == 0 && e.Label == "":
+	case e.Resamples == 0 && e.Label == "" && !slices.ContainsFunc(e.Selections, func(s NamedSelection) bool { return s.isSetting }):
 		e.Resamples = defaultResamples
 	}
 	if e.Sample == 0 {

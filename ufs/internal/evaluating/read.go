@@ -15,6 +15,7 @@ import (
 func (e *evaluator) readTable(ctx context.Context) error {
 	missing, fill := e.missingPolicy()
 	opt := request.NewReadOptions(&e.request)
+	opt.Columns, opt.Exclude = e.request.Columns.Names, e.request.Columns.Exclude // recorded by a path
 	opt.Label, opt.Classes, opt.Sparse, opt.Missing = e.Label, e.Label != "", e.sparse, missing
 	opt.Sample, opt.Again, opt.Memory = e.Sample, e.Sample > 0 || e.Resamples > 0, max(e.request.Limits.Memory-budget.ProgramBytes, 1)
 	for _, s := range e.Selections {

@@ -30,8 +30,7 @@ func predictResamples(ctx context.Context, e *evaluator, rows int64) error {
 	if e.Sample > 0 {
 		rows = min(rows, e.Sample)
 	}
-	for i := range e.Selections {
-		s := &e.Selections[i]
+	for _, s := range e.recordedSelections() {
 		if err := predictResample(ctx, e, s, rows); err != nil {
 			return errSelectingAgain(ctx, e, s, err)
 		}
@@ -92,6 +91,10 @@ func resampleSelections(ctx context.Context, e *evaluator) error {
 	}
 	for i := range e.Selections {
 		s := &e.Selections[i]
+		if s.isList() {
+			e.warnings = append(e.warnings, stream.Textf("%s does not record how it was made, so its stability is unknown", s.Path))
+			continue
+		}
 		index := make(map[string]int, len(s.Columns))
 		for j, c := range s.Columns {
 			index[c.Name] = j

@@ -1,6 +1,7 @@
 package evaluating
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -75,6 +76,9 @@ func (e *evaluator) settleSelections(ctx context.Context) error {
 		}
 		if err := atomicfile.CheckNotInput(ctx, e.Output, s.Path); err != nil {
 			return err
+		}
+		if s.Note.Format != "" {
+			e.warnings = append(e.warnings, s.Note)
 		}
 		s.Path = place.DisplayName(s.Path) // from here on, s.Path is only a name for messages
 		taken := slices.ContainsFunc(e.Selections[:i], func(other NamedSelection) bool { return other.Name == s.Name })
@@ -165,10 +169,20 @@ func checkAndSortRanks(s NamedSelection) error {
 	return nil
 }
 
+func (e *evaluator) recordedSelections() []*NamedSelection {
+	var list []*NamedSelection
+	for i := range e.Selections {
+		if s := &e.Selections[i]; !s.isList() {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
 func (e *evaluator) settleOptions() error {
 	option := func(name, otherwise string) (value string, same bool) {
 		same = true
-		for i, s := range e.Selections {
+		for i, s := range e.recordedSelections() {
 			v, ok := s.Options[name].(string)
 			if !ok {
 				v = otherwise
@@ -179,7 +193,7 @@ func (e *evaluator) settleOptions() error {
 			}
 			value = v
 		}
-		return value, same
+		return cmp.Or(value, otherwise), same
 	}
 	for _, f := range []struct {
 		option, otherwise, requested string
@@ -198,7 +212,7 @@ func (e *evaluator) settleOptions() error {
 		if e.Missing != "" {
 			return stream.Usagef("{missing} %s: want %s%s", e.Missing, strings.Join(request.MissingPolicies(), ", "), suggest.DidYouMean(e.Missing, request.MissingPolicies()))
 		}
-		return stream.Dataf(e.Selections[0].Path, "option missing %q: want %s", e.policyName, strings.Join(request.MissingPolicies(), ", "))
+		return stream.Dataf(e.recordedSelections()[0].Path, "option missing %q: want %s", e.policyName, strings.Join(request.MissingPolicies(), ", "))
 	}
 	scale, same := option("scale", "none")
 	var err error
@@ -210,16 +224,16 @@ func (e *evaluator) settleOptions() error {
 			return stream.Usagef("{scale} rank: eval scales by the rows that it judges, which need not be those that ranks were taken of; choose {scale} standard")
 		}
 	} else if e.errorScale, err = gram.ParseScale(scale); err != nil {
-		return stream.Dataf(e.Selections[0].Path, "%v", err) // a data error, because the file is wrong and not the request
+		return stream.Dataf(e.recordedSelections()[0].Path, "%v", err) // a data error, because the file is wrong and not the request
 	} else if !same {
-		e.warnings = append(e.warnings, stream.Textf("the selections record different scales: reconstruction errors are all in scale %s, that of %s; {scale} sets another", scale, e.Selections[0].Path))
+		e.warnings = append(e.warnings, stream.Textf("the selections record different scales: reconstruction errors are all in scale %s, that of %s; {scale} sets another", scale, e.recordedSelections()[0].Path))
 	}
 	if e.errorScale == gram.ScaleRank {
 		e.errorScale = gram.ScaleStandard
 		e.warnings = append(e.warnings, stream.Textf("the selection was made with {scale} rank: reconstruction errors are in {scale} standard, of the values themselves"))
 	}
-	for i, s := range e.Selections {
-		if first := e.Selections[0]; i > 0 && !slices.EqualFunc(s.Columns, first.Columns, func(a, b stream.ColumnReport) bool { return a.Name == b.Name }) {
+	for i, s := range e.recordedSelections() {
+		if first := e.recordedSelections()[0]; i > 0 && len(first.Columns) > 0 && len(s.Columns) > 0 && !slices.EqualFunc(s.Columns, first.Columns, func(a, b stream.ColumnReport) bool { return a.Name == b.Name }) {
 			e.warnings = append(e.warnings, stream.Textf("%s and %s were made from different features: all features are those of either", first.Path, s.Path))
 		}
 		if w, ok := s.Options["weight"].(string); ok {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"reflect"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
@@ -103,35 +104,50 @@ func ReadSelection(ctx context.Context, path string, opt chunkio.FetchOptions) (
 
 // ReadSelections implements ufs.ReadSelections: it reads several selections like ReadSelection.
 func ReadSelections(ctx context.Context, paths []string, opt chunkio.FetchOptions) (all []*stream.Selection, err error) {
+	read, err := readFiles(ctx, paths, opt, decodeSelection)
+	for _, rankings := range read {
+		all = append(all, rankings[0].Selection)
+	}
+	return all, err
+}
+
+// ReadRankings reads the rankings of features in each file: a selection, a path, or a list of names from another program.
+// A path may have several.
+func ReadRankings(ctx context.Context, paths []string, opt chunkio.FetchOptions) ([][]Ranking, error) {
+	return readFiles(ctx, paths, opt, decodeRankings)
+}
+
+// A decoder returns the rankings of the file with the given name and content, and the memory that they need. room is
+// the memory for these and the text, or 0 if there is no limit.
+type decoder func(ctx context.Context, name string, text []byte, room int64) (list []Ranking, size int64, err error)
+
+func readFiles(ctx context.Context, paths []string, opt chunkio.FetchOptions, decode decoder) (all [][]Ranking, err error) {
 	err = budget.ReadWithin(opt.Memory, func(room int64) error {
 		opt.Memory = room
 		heldBytes := int64(0)
 		for _, path := range paths {
-			s, took, err := readSelection(ctx, path, opt, heldBytes)
+			list, took, err := readFile(ctx, path, opt, heldBytes, decode)
 			if err != nil {
 				return err
 			}
-			all, heldBytes = append(all, s), heldBytes+took
+			all, heldBytes = append(all, list), heldBytes+took
 		}
 		return nil
 	})
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
-func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, heldBytes int64) (s *stream.Selection, size int64, err error) {
+func readFile(ctx context.Context, path string, opt chunkio.FetchOptions, heldBytes int64, decode decoder) (list []Ranking, size int64, err error) {
 	name, room := place.DisplayName(path), opt.Memory
 	if room > 0 {
 		opt.Memory = max(room-heldBytes, 1)
 	}
 	text, err := chunkio.ReadAll(ctx, path, opt, stream.Textf("check the path of {selection}"))
 	if err == nil {
-		size, err = jsonsize.DecodedBytes(ctx, text, reflect.TypeFor[stream.Selection]())
-		if need := int64(len(text)) + size; ctx.Err() == nil && room > 0 && need > opt.Memory {
-			return nil, 0, &stream.MemoryError{What: "reading " + name, Need: heldBytes + need, Limit: room}
-		}
-		if err == nil || ctx.Err() == nil { // the decoder reports invalid JSON too
-			s, err = stream.DecodeSelection(bytes.NewBuffer(text))
-		}
+		list, size, err = decode(ctx, name, text, opt.Memory)
 	}
 	short, isShort := errors.AsType[*stream.MemoryError](err)
 	switch {
@@ -145,8 +161,31 @@ func readSelection(ctx context.Context, path string, opt chunkio.FetchOptions, h
 		return nil, 0, err
 	case err != nil:
 		return nil, 0, &stream.DataError{Path: name, RowGroup: -1, Row: -1, Err: stream.Errorf("not a selection: %w", err), Remedy: stream.Textf("make one with select and {format} json")}
-	case len(s.Selected) == 0:
-		return nil, 0, stream.Dataf(name, "the selection has no features")
+	case len(list) == 0:
+		return nil, 0, stream.Dataf(name, "the path has no settings")
 	}
-	return s, size, nil
+	for _, r := range list {
+		if len(r.Selection.Selected) == 0 {
+			return nil, 0, stream.Dataf(name, "the selection has no features")
+		}
+	}
+	return list, size, nil
+}
+
+func decodeSelection(ctx context.Context, name string, text []byte, room int64) ([]Ranking, int64, error) {
+	s, size, err := decodeWithin(ctx, name, text, room, stream.DecodeSelection)
+	return []Ranking{{Selection: s}}, size, err
+}
+
+// decodeWithin decodes a JSON document if the memory has room for its text and its values. size is that of the values.
+func decodeWithin[T any](ctx context.Context, name string, text []byte, room int64, decode func(io.Reader) (*T, error)) (value *T, size int64, err error) {
+	size, err = jsonsize.DecodedBytes(ctx, text, reflect.TypeFor[T]())
+	if ctx.Err() != nil {
+		return nil, 0, ctx.Err()
+	}
+	if need := int64(len(text)) + size; room > 0 && need > room {
+		return nil, 0, &stream.MemoryError{What: "reading " + name, Need: need, Limit: room}
+	}
+	value, err = decode(bytes.NewBuffer(text)) // it reports invalid JSON too
+	return value, size, err
 }

@@ -189,7 +189,7 @@ func resultTitle(t *stream.Evaluated) string {
 	switch {
 	case t.Name == "all":
 		return fmt.Sprintf("all %s features", humanize.Comma(int64(t.K)))
-	case t.Name != t.Method:
+	case t.Method != "" && t.Name != t.Method:
 		return t.Name + " (" + t.Method + ")"
 	}
 	return t.Name
