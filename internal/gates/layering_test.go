@@ -106,7 +106,7 @@ var mayImport = map[string][]string{
 	"anchor":                    {"stream", "gram", "cluster", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/disk/words", "internal/numeric/splitmix"},
 	"internal/judging/hygiene":  {"stream", "gram", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words", "internal/memory/room"},
 	"internal/rows":             {"stream", "internal/numeric/kernel", "internal/memory/room"},
-	"internal/numeric/spectral": {"stream", "anchor", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
+	"internal/numeric/spectral": {"stream", "gram", "anchor", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
 	"internal/rows/rowsample":   {"stream", "anchor", "internal/disk/words", "internal/numeric/splitmix"},
 	"internal/numeric/ridge":    {"gram", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
 	"internal/judging/survey":   {"stream", "gram", "anchor", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/spectral", "internal/numeric/splitmix"}, // what a sample of rows says of a table
@@ -121,6 +121,7 @@ var mayImport = map[string][]string{
 	"methods/fsfs":           {"stream", "gram", "method", "internal/numeric/kernel", "internal/memory/room"},
 	"methods/cdlfs":          {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/memory/room"},
 	"methods/fspca":          {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
+	"methods/pca":            {"stream", "gram", "cluster", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/u2fs":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/udfs":           {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/rows", "internal/memory/room"},
@@ -128,6 +129,7 @@ var mayImport = map[string][]string{
 	"methods/spec":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
 	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/cdlfs", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/spec", "methods/jelsr", "internal/app/suggest"},
+	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/pca", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/spec", "methods/jelsr", "internal/app/suggest"},
 	"internal/judging/trust": {"methods/align", "anchor", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey", "stream"},
 
 	// The rooms of greedy: arrows go one way.
@@ -147,7 +149,7 @@ var mayImport = map[string][]string{
 
 	// Explaining a choice and judging a selection reconstruct the data, as greedy does.
 	"internal/judging/judge":  {"stream", "gram", "greedy", "cluster", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/splitmix", "internal/memory/room"},
-	"internal/judging/subset": {"stream", "gram", "greedy", "internal/numeric/elbow", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/splitmix", "internal/memory/room"},
+	"internal/judging/subset": {"stream", "gram", "greedy", "internal/numeric/elbow", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/memory/room"},
 	"internal/judging/alike":  {"internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/numeric/splitmix"}, // of correlations alone
 
 	// The rooms of ufs: arrows go one way.

@@ -1,48 +1,9 @@
 package subset
 
-import (
-	"math"
-
-	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
-)
+import "math"
 
 // maxEigenvalues is the number of leading eigenvalues among which the largest gap is searched.
 const maxEigenvalues = 64
-
-// leadingEigenvalues returns the largest eigenvalues of G, `count` of them, in descending order. If G is given by a
-// factor, it computes them from the factor's dual, and returns at most as many as the factor has rows. During the call
-// the sign of the matrix is reversed in place, so that no copy is needed: the largest eigenvalues of G are the smallest
-// of −G, negated. The call needs the memory given by [linalg.SmallestBytes].
-func leadingEigenvalues(g *gram.Matrix, count, threads int) ([]float64, error) {
-	team := kernel.NewTeam(threads)
-	sym, n := g.Sym, g.D
-	if g.IsFactor() {
-		sym, n = g.Dual(threads), g.Rank
-	}
-	negateAll(sym, threads)
-	defer negateAll(sym, threads)
-	found, err := linalg.NewSmallest(team, n, min(count, n), linalg.EigenOptions{}).
-		Solve(kernel.RowMajor(sym, n, n, n), kernel.Matrix[float64]{})
-	if err != nil {
-		return nil, err
-	}
-	for i := range found.Values {
-		found.Values[i] *= -1
-	}
-	return found.Values, nil
-}
-
-func negateAll(x []float64, threads int) {
-	const size = 1 << 16
-	kernel.Each(threads, (len(x)+size-1)/size, func(b int) {
-		part := x[b*size : min(len(x), (b+1)*size)]
-		for i := range part {
-			part[i] = -part[i]
-		}
-	})
-}
 
 // largestGap returns the k for which the ratio λ_k/λ_{k+1} is largest, and that ratio. values contains the eigenvalues
 // λ_1, λ_2, …, descending. It considers only λ_k above the bound edge, because smaller eigenvalues are noise. k is 0 if

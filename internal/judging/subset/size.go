@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/elbow"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -149,14 +150,14 @@ func (c *Curve) sumLogResiduals(rows float64) float64 {
 func (s *sizeSearch) addGapRule() error {
 	rule := stream.SizeRule{Name: "eigenvalue gap", Why: "there are too few eigenvalues"}
 	if count := min(s.halfDims()+1, s.gram.D, maxEigenvalues+1); count > 1 {
-		values, err := leadingEigenvalues(s.gram.Matrix, count, s.gram.Threads)
+		leading, err := spectral.LeadingPairs(kernel.NewTeam(s.gram.Threads), s.gram.Matrix, count)
 		if err != nil {
 			return fmt.Errorf("eigenvalues of the Gram matrix: %w", err)
 		}
 		var ratio float64
 		chance := noiseEdge(s.curve.squares, float64(s.gram.centredDimensions()))
-		if rule.K, ratio = largestGap(values, chance); rule.K == 0 {
-			rule.Why = fmt.Sprintf("the largest eigenvalue, %.3g of the total, is no larger than by chance, %.3g", values[0]/s.curve.Total, chance/s.curve.Total)
+		if rule.K, ratio = largestGap(leading.Values, chance); rule.K == 0 {
+			rule.Why = fmt.Sprintf("the largest eigenvalue, %.3g of the total, is no larger than by chance, %.3g", leading.Values[0]/s.curve.Total, chance/s.curve.Total)
 		} else {
 			rule.Why = fmt.Sprintf("eigenvalue %d is %.3g times the next: the largest ratio above noise", rule.K, ratio)
 		}

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -136,7 +138,7 @@ func TestGapTwin(t *testing.T) {
 	for _, s := range []set{{"groups", 100, 30, 3, 0.3, 1}, {"mixtures", 300, 200, 6, 0.3, 1}} {
 		g := s.gram()
 		before := slices.Clone(g.Sym)
-		got := must.Get(leadingEigenvalues(g.Matrix, 9, 2))(t)
+		got := must.Get(spectral.LeadingPairs(kernel.NewTeam(2), g.Matrix, 9))(t).Values
 		var e mat.EigenSym
 		e.Factorize(mat.NewSymDense(s.d, before), false)
 		want := e.Values(nil)
