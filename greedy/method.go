@@ -15,7 +15,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Specs declares greedy, partgreedy and graphgreedy (Algorithm 1, 2, and 1 with a target from the anchor graph).
+// Specs declares greedy, partgreedy, graphgreedy and fastcan (Algorithm 1, 2, and 1 with a target from the anchor graph
+// or with principal components as target).
 func Specs() []method.Spec {
 	reconstructs := method.Takes{Keep: true, Choice: true, Variance: true, MinGain: true, Weight: true, Nested: true, Reconstructs: true, Factor: true}
 	sketched := reconstructs
@@ -51,6 +52,20 @@ func Specs() []method.Spec {
 			From: method.FromGraph, Scale: gram.ScaleStandard,
 			Takes: method.Takes{Keep: true, Choice: true, MinGain: true, Nested: true, Factor: true, Streams: true, Sketch: true, WhyNotVariance: stream.Textf("counts the explained share of the data, but this method explains another target")},
 			New:   func() method.Method { return &graphGreedy{} },
+		},
+		{
+			Name: "fastcan", About: "the features with the largest canonical correlations with the leading principal components (Zhang et al. 2025)",
+			Guide: method.Guide{
+				When:    "few features that stand in for the principal components, each of which counts as much as the first",
+				Time:    "as greedy, and the leading eigenvectors of a d×d matrix, or n×n of few rows",
+				Caution: "what the components leave out does not count; its explained share is of the components",
+			},
+			From: method.FromGram, Scale: gram.ScaleStandard,
+			Takes: method.Takes{Keep: true, Choice: true, MinGain: true, Weight: true, Nested: true, Factor: true,
+				Scales:         []gram.Scale{gram.ScaleCenter, gram.ScaleStandard, gram.ScalePareto, gram.ScaleRank},
+				WhyScales:      stream.Textf("it uses principal components: the columns must be centred"),
+				WhyNotVariance: stream.Textf("counts the explained share of the data, but this method explains their principal components")},
+			New: func() method.Method { return &componentGreedy{} },
 		},
 	}
 }

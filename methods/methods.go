@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods/fsfs"
 	"github.com/ufs-stream/ufs-stream/methods/fspca"
 	"github.com/ufs-stream/ufs-stream/methods/jelsr"
+	"github.com/ufs-stream/ufs-stream/methods/pca"
 	"github.com/ufs-stream/ufs-stream/methods/rufs"
 	"github.com/ufs-stream/ufs-stream/methods/socfs"
 	"github.com/ufs-stream/ufs-stream/methods/spec"
@@ -51,6 +52,7 @@ func All() []method.Spec {
 		u2fs.Specs(),
 		udfs.Specs(),
 		rufs.Specs(),
+		pca.Specs(),
 	)
 }
 

@@ -80,7 +80,7 @@ func sameBits(t *testing.T) func(s *stream.Selection, what ...any) {
 // number of threads, directly or through statistics files. For the same files, no bit of
 // the answer depends on the threads or the limit.
 func TestCutsAndThreads(t *testing.T) {
-	grams := []string{"--method greedy", "--method partgreedy", "--method fsfs", "--method fspca", "--method cdlfs"}
+	grams := []string{"--method greedy", "--method partgreedy", "--method fastcan", "--method fsfs", "--method pcalrg", "--method pfa", "--method fspca", "--method cdlfs"}
 	want := make(map[string][]string)
 	for _, n := range []int{1, 21} {
 		dir, paths := plant(t, 1260, n)

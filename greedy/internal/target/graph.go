@@ -5,7 +5,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
-// Graph is a target T, i.e. a matrix to be reconstructed, that is computed from an anchor graph.
+// Graph is a target T, i.e. a matrix to be reconstructed, that is computed from an anchor graph, or from principal components.
 type Graph struct {
 	*Matrix
 	TotalSquares float64 // ‖T‖²
