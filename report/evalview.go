@@ -64,7 +64,7 @@ func (v *sectionView) fillFromEvaluation(e *stream.Evaluation) (err error) {
 	if e.Transfer != nil {
 		v.Run = append(v.Run, transferFact(e.Transfer))
 	}
-	v.Warnings = newListView(stream.WarningsBySeverity(e.Warnings), maxWarnings, identity)
+	v.Warnings = newListView(stream.WarningsBySeverity(e.Warnings), maxWarnings, sameValue)
 	present := presentMeasures(e)
 	if !hasLabels(e) {
 		v.Lead = fmt.Sprintf("%s judged without labels", countNoun(len(e.Results), "result"))

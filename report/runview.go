@@ -41,7 +41,7 @@ func (v *sectionView) addRunFacts(selection *stream.Selection) {
 		}
 		v.Options = append(v.Options, fact{Name: name, Value: optionValueText(selection.Options[k])})
 	}
-	v.Warnings, v.Inputs = newListView(stream.WarningsBySeverity(selection.Warnings), maxWarnings, identity), newListView(selection.Inputs, maxInputs, newInputView)
+	v.Warnings, v.Inputs = newListView(stream.WarningsBySeverity(selection.Warnings), maxWarnings, sameValue), newListView(selection.Inputs, maxInputs, newInputView)
 }
 
 func transferFact(t *stream.Transfer) fact {

@@ -83,7 +83,7 @@ func newListView[T, V any](list []T, maxShown int, view func(T) V) listView[V] {
 	return v
 }
 
-func identity[T any](x T) T { return x }
+func sameValue[T any](x T) T { return x }
 
 type inputView struct{ Path, Rows, Bytes, Fingerprint string }
 

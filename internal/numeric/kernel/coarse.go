@@ -184,9 +184,9 @@ func layOutCoarse(l *room.Layout, n *Nearest) *coarseScreen {
 }
 
 // usualLoss returns a bound that most of the losses do not exceed. A loss is an error as a share of a point's length.
-func usualLoss(losses []float64) float64 { return max(1.25*median(losses), 0x1p-24) }
+func usualLoss(losses []float64) float64 { return max(1.25*medianValue(losses), 0x1p-24) }
 
-func median[T Float](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
+func medianValue[T Float](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
 
 // bitSource generates reproducible random bits by Knuth's MMIX generator.
 type bitSource uint64

@@ -224,7 +224,7 @@ func (n *Nearest) encodeLeadAnchors(f *leadScreen, norms []float64, p, gram Matr
 	for j, length := range lengths {
 		f.slack[j] = float32(length * max(1, losses[j]/f.loss) * (1 + 0x1p-20))
 	}
-	f.medianSlack = float64(median(f.slack[:n.m]))
+	f.medianSlack = float64(medianValue(f.slack[:n.m]))
 }
 
 // writeSpareCoordinates writes the length of a point's part outside the directions to the spare coordinates of lane i.

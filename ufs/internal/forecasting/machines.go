@@ -39,17 +39,17 @@ func (f *Forecast) OnMachines(m result.Machines) error {
 		f.Machines.Rates = append(f.Machines.Rates, result.Rate{Name: r.Name, Value: r.Value, Unit: string(r.Unit), Source: r.Source, About: r.About, Text: r.String()})
 	}
 	if most := slices.Max(m.Counts); most > j.Groups {
-		warn(f.Machines, "there are %d row groups, which are scanned whole: more machines than that have nothing to do", j.Groups)
+		addWarning(f.Machines, "there are %d row groups, which are scanned whole: more machines than that have nothing to do", j.Groups)
 	}
 	if f.OnRows {
-		warn(f.Machines, "method %s then iterates over the rows that the profile took along, on one machine: that is not in these times", f.Method)
+		addWarning(f.Machines, "method %s then iterates over the rows that the profile took along, on one machine: that is not in these times", f.Method)
 	}
 	if f.Memory.OutOfCore && f.Memory.InMemory > f.Memory.Limit {
-		warn(f.Machines, "the statistics do not fit into the memory limit, so shards cannot be scanned within it: raise it to the %d MiB that work in memory", (f.Memory.InMemory+1<<20-1)>>20)
+		addWarning(f.Machines, "the statistics do not fit into the memory limit, so shards cannot be scanned within it: raise it to the %d MiB that work in memory", (f.Memory.InMemory+1<<20-1)>>20)
 	}
 	return nil
 }
 
-func warn(m *result.MachinesForecast, format string, args ...any) {
+func addWarning(m *result.MachinesForecast, format string, args ...any) {
 	m.Warnings = append(m.Warnings, stream.Textf(format, args...).String())
 }

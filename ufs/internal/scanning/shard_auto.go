@@ -36,7 +36,7 @@ type scheduler struct {
 }
 
 // schedulers lists the known schedulers. All but Slurm, which allows any set of numbers, count from 0 without gaps.
-func schedulers() []scheduler {
+func knownSchedulers() []scheduler {
 	return []scheduler{
 		{name: "Slurm", index: "SLURM_ARRAY_TASK_ID"},
 		{name: "Kubernetes", index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", remedy: "Kubernetes does not report it: set it in the manifest to the job's completions"},
@@ -70,7 +70,7 @@ func parseDigits(s string) (int, bool) {
 // shardFromEnvironment returns the shard whose number is in the environment. If count is 0, the number of shards is in
 // the environment too.
 func shardFromEnvironment(lookup environmentLookup, count int) (gathering.Shard, error) {
-	known := schedulers()
+	known := knownSchedulers()
 	var names []string
 	for _, s := range known {
 		names = append(names, s.index)
