@@ -25,8 +25,8 @@ type componentGreedy struct{ components method.ComponentCount }
 
 // defaultComponentCount is our own default; the paper has none, and its program's example uses as many components as
 // features. It does not depend on the number of features, so that selections are nested. If the components had nearly
-// all of the variance, they would span the features, and every feature would be as good as any other. On ten labelled
-// sets, half of the variance followed the classes better than 70 or 90 %, and no worse than 5 or 10 components.
+// all of the variance, they would span the features, and every feature would be as good as any other. Ten labelled sets
+// did not decide between half of the variance, 70 %, and 5 or 10 components.
 var defaultComponentCount = method.ComponentCount{Share: 0.5}
 
 func (m *componentGreedy) Options(o *method.Options) {

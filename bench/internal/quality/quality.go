@@ -85,7 +85,7 @@ written anew from these lines.
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.methods, "methods", nil, "only these `VARIANTS`, also with settings as sfufs:alpha=0.1,clusters=20; list gives all names (default: all)")
-	f.StringSliceVar(&o.selections, "selections", nil, "also judge the selections of other tools: `PATHS` of files TOOL/SET.json, or of folders TOOL of such files")
+	f.StringSliceVar(&o.selections, "selections", nil, "also judge the selections of other tools: `PATHS` of files TOOL/SET.json (or .txt, .csv: lists of names), or of folders TOOL of such files")
 	f.StringSliceVar(&o.sets, "sets", nil, "only sets whose `NAMES` match these globs (default: all)")
 	f.StringSliceVar(&o.skip, "skip", nil, "not the sets whose `NAMES` match these globs")
 	f.StringSliceVar(&o.shares, "k", []string{"2", "5", "10", "20"}, "shares of the features to choose, in `PERCENT`; 2 features at least")

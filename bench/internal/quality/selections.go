@@ -23,10 +23,14 @@ func appendSelections(ctx context.Context, variants []variant, paths []string, m
 		return nil, err
 	}
 	for _, file := range files {
-		sel, err := ufs.ReadSelection(ctx, file, chunkio.FetchOptions{Memory: memory})
+		read, err := ufs.ReadNamedSelections(ctx, []ufs.NamedSelection{{Path: file}}, chunkio.FetchOptions{Memory: memory})
 		if err != nil {
 			return nil, err
 		}
+		if len(read) != 1 {
+			return nil, stream.Usagef("quality: --selections %s: it has %d settings; give one selection for a set", file, len(read))
+		}
+		sel := read[0].Selection
 		slices.SortStableFunc(sel.Selected, func(a, b stream.Selected) int { return cmp.Compare(a.Rank, b.Rank) })
 		folder, err := filepath.Abs(filepath.Dir(file))
 		if err != nil {
