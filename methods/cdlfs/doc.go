@@ -28,7 +28,7 @@
 // The paper repeats step 1 until V hardly changes, before it goes on. Here one repetition is made in a round, since each
 // costs a matrix factor of order d or n, and the next round continues from it. So there are more rounds: on COIL20 and
 // warpPIE10P about 200 until the objective falls by less than 1e-5. After 50 rounds 29 and 17
-// of the first 50 features, and with these ends 40 and 36, are those of 1,500 rounds. The paper solves step 2 by ADMM,
+// of the first 50 features are also found after 1,500 rounds, and with these ends 40 and 36 are. The paper solves step 2 by ADMM,
 // which need not lower the objective; the convex problem is the same. The authors' program has the weight μτ in place of
 // τ/μ. With its μ = 1, which is used here too, both are equal.
 //

@@ -103,7 +103,7 @@ func (s *solver) runIterations(ctx context.Context, opt Options) (*Result, error
 		return nil, err
 	}
 	r := &Result{}
-	order, ties := rankByScore(s.scores)
+	order, _ := rankByScore(s.scores)
 	for t := 1; t <= opt.MaxIter && !r.Converged; t++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -120,6 +120,7 @@ func (s *solver) runIterations(ctx context.Context, opt Options) (*Result, error
 			r.Converged = true
 			break
 		}
+		var ties method.Ties
 		order, ties = rankByScore(s.scores)
 		r.Converged = slices.Equal(sortedCopy(order[:opt.K]), chosen)
 		r.Scores, r.Ties = slices.Clone(s.scores), ties

@@ -92,7 +92,9 @@ func (l *List) readElements(ctx context.Context, path string, d *document) error
 	}
 	var ranks []float64
 	for n := 1; d.PeekKind() != ']'; n++ {
-		name, rank, err := "", -1.0, error(nil)
+		var name string
+		var err error
+		rank := -1.0
 		switch kind := d.PeekKind(); kind {
 		case '"':
 			name, err = d.readText()

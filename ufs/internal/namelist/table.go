@@ -179,7 +179,7 @@ func (t *table) chooseColumns(path string) error {
 func (t *table) findColumn(titles []string, textOnly bool) int {
 	for _, title := range titles {
 		for i, field := range t.first {
-			if plainTitle(field) == title && !(textOnly && t.isNumeric(i)) {
+			if plainTitle(field) == title && (!textOnly || !t.isNumeric(i)) {
 				return i
 			}
 		}

@@ -165,7 +165,7 @@ func readFile(ctx context.Context, path string, opt chunkio.FetchOptions, heldBy
 		return nil, 0, stream.Dataf(name, "the path has no settings")
 	}
 	for _, r := range list {
-		if len(r.Selection.Selected) == 0 {
+		if len(r.Selected) == 0 {
 			return nil, 0, stream.Dataf(name, "the selection has no features")
 		}
 	}
@@ -179,13 +179,13 @@ func decodeSelection(ctx context.Context, name string, text []byte, room int64) 
 
 // decodeWithin decodes a JSON document if the memory has room for its text and its values. size is that of the values.
 func decodeWithin[T any](ctx context.Context, name string, text []byte, room int64, decode func(io.Reader) (*T, error)) (value *T, size int64, err error) {
-	size, err = jsonsize.DecodedBytes(ctx, text, reflect.TypeFor[T]())
+	size, _ = jsonsize.DecodedBytes(ctx, text, reflect.TypeFor[T]())
 	if ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
 	if need := int64(len(text)) + size; room > 0 && need > room {
 		return nil, 0, &stream.MemoryError{What: "reading " + name, Need: need, Limit: room}
 	}
-	value, err = decode(bytes.NewBuffer(text)) // it reports invalid JSON too
+	value, err = decode(bytes.NewBuffer(text)) // it reports invalid JSON, of which DecodedBytes gives an error too
 	return value, size, err
 }
