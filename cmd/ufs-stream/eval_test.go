@@ -395,3 +395,19 @@ func TestEvalStream(t *testing.T) {
 		}
 	}
 }
+
+// TestEvalTies: a selection whose scores are all equal is judged with a warning, and so is such a setting of a path.
+func TestEvalTies(t *testing.T) {
+	in, _ := plant(t, 200, 1)
+	dir := t.TempDir()
+	zero, fine, grid := filepath.Join(dir, "zero.json"), filepath.Join(dir, "fine.json"), filepath.Join(dir, "grid.json")
+	flags := []string{in, "--method", "eufs", "--clusters", "3", "-k", "4", "--max-iter", "3"}
+	must(t, append([]string{"select", "-o", zero, "--mu", "1e-9"}, flags...)...)
+	must(t, append([]string{"select", "-o", fine}, flags...)...)
+	must(t, append([]string{"path", "-o", grid, "--mu", "1e-9", "--alpha", "0.1x,0.2x"}, flags...)...)
+	for file, want := range map[string]int{zero: 1, fine: 0, grid: 2} {
+		if r := invoke("eval", in, "--selection", file, "--baselines", "none"); r.code != 0 || strings.Count(r.err, "have equal scores") != want {
+			t.Errorf("%s: exit code %d, want %d warnings of equal scores:\n%s", filepath.Base(file), r.code, want, r.err)
+		}
+	}
+}

@@ -58,15 +58,14 @@ func (e *evaluator) settleSelections(ctx context.Context) error {
 		if s.Path == "" {
 			s.Path = "the selection"
 		}
-		if s.Name == "" {
-			s.Name = "selection"
-		}
+		shown := cmp.Or(s.Name, place.DisplayName(s.Path))
+		s.Name = cmp.Or(s.Name, "selection")
 		if s.Selection == nil || len(s.Selected) == 0 {
 			return stream.Usagef("%s has no features to judge", s.Path)
 		}
 		if s.IsDecidedByTies() {
-			e.warnings = append(e.warnings, stream.Textf("%s: all %d selected features have the score %v, so that the order of the columns decided which were selected; its figures are no result of %s",
-				place.DisplayName(s.Path), len(s.Selected), s.Selected[0].Score, s.Method))
+			e.warnings = append(e.warnings, stream.Textf("%s: all %d selected features have equal scores, so that the order of the columns decided which were selected; its figures are no result of %s",
+				shown, len(s.Selected), s.Method))
 		}
 		copied := *s.Selection // copied because it is sorted
 		copied.Selected = slices.Clone(copied.Selected)

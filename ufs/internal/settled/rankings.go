@@ -127,8 +127,12 @@ func rankSettings(g *stream.Grid) []Ranking {
 			name = fmt.Sprintf("setting=%d", i+1)
 		}
 		taken[name] = true
+		score := stream.Number(math.NaN()) // a path has no scores
+		if set.DecidedByTies {
+			score = 0 // equal for all
+		}
 		for rank, feature := range set.Selected {
-			s.Selected = append(s.Selected, stream.Selected{Rank: rank + 1, Name: feature, Members: g.Members[feature]})
+			s.Selected = append(s.Selected, stream.Selected{Rank: rank + 1, Name: feature, Members: g.Members[feature], Score: score})
 		}
 		list[i] = Ranking{Selection: s, Setting: name}
 	}
