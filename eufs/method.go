@@ -58,7 +58,7 @@ func (m *configuredMethod) Options(o *method.Options) {
 		m.tree = autoTree
 	} else {
 		o.Weights(&m.alpha, "alpha", "weight of the row sparsity (default 0.5x)")
-		o.Weights(&m.beta, "beta", "weight of the graph (default 1x, without a graph 0)")
+		o.Weights(&m.beta, "beta", "weight of the graph (default 0.5x, without a graph 0)")
 		m.anchors.Declare(o)
 		o.Choice(&m.graph, "graph", "auto", "the graph of the rows: knn (up to 20,000 rows), anchor (above), none", namesOfGraphKinds...)
 		o.Float(&m.sigma, "sigma", 0, "width of the weights exp(−d²/σ²) between rows at distance d (default: σ² is the mean d² of neighbours)").
@@ -93,24 +93,28 @@ func (m *configuredMethod) checkGraphOptions(isSet func(string) bool) error {
 // chosenWeights returns the weights α and β, see [Options], or their defaults, which are shares of α_max. Without a
 // graph (EUFS) or tree (HUFS), the weight of the missing term is 0, and no warning mentions it.
 //
-// The defaults were chosen among some forty settings on 13 labelled sets (EUFS) and 12 (HUFS), by the mean NMI of k-means
-// on 50, 100 and 200 features, with that of random features as the zero. EUFS: α = 0.5x and β = μ₀ = 1x came to −2.8
-// points, without graph to −2.7. The graph changes 13 of the first 100 features; the former defaults, μ₀ = 10α and β =
-// 0.1, let it change 1. β = μ₀ = 0.1x came to −1.1 points, but then all weights are 0 in the first 15 iterations, and
-// samples of MNIST, whose graph joins near rows, share only 4 to 8 of 100 features with all rows, whose graph has anchors.
+// The defaults were chosen among some fifty settings on 13 labelled sets (EUFS) and 12 (HUFS), by the mean NMI of k-means
+// on 50, 100 and 200 features, with that of random features as the zero.
+//
+// EUFS: α = 0.5x and μ₀ = 1x came to −2.4 points with β = 0.1x, to −2.8 with β = 1x, and to −2.7 without graph. With β =
+// 0.5x the graph changes up to 33 of the first 100 features, and 9 on average; the former defaults, μ₀ = 10α and β = 0.1,
+// let it change 1. A larger β/μ₀ is not safe: L grows with the degrees of the graph, and with β = μ₀ samples of MNIST,
+// whose graph joins near rows, share at most 8 of 100 features with all rows, whose graph has anchors. With β = μ₀ = 0.1x,
+// which came to −1.1 points, all weights are 0 in the first 15 iterations, too.
+//
 // HUFS: β = 0.5x, α = 0.05x and μ₀ = 1x with trees of pixels or correlations came to −1.4 points, without tree to −3.0.
 // The tree changes 38 of the first 100 features.
 func (m *configuredMethod) chosenWeights(hasTree bool) (alpha, beta method.Weights) {
-	sparsity, graph := method.Weight{Value: 0.5, Share: true}, method.Weight{Value: 1, Share: true}
+	half := method.Weight{Value: 0.5, Share: true}
 	switch {
 	case m.kind == HUFS && !hasTree:
-		return m.alpha.Or(method.Weight{}), m.beta.Or(sparsity)
+		return m.alpha.Or(method.Weight{}), m.beta.Or(half)
 	case m.kind == HUFS:
-		return m.alpha.Or(method.Weight{Value: 0.05, Share: true}), m.beta.Or(sparsity)
+		return m.alpha.Or(method.Weight{Value: 0.05, Share: true}), m.beta.Or(half)
 	case m.graph == "none":
-		return m.alpha.Or(sparsity), m.beta.Or(method.Weight{})
+		return m.alpha.Or(half), m.beta.Or(method.Weight{})
 	}
-	return m.alpha.Or(sparsity), m.beta.Or(graph)
+	return m.alpha.Or(half), m.beta.Or(half)
 }
 
 func (m *configuredMethod) newSetup(seed uint64, threads int) Setup {

@@ -24,5 +24,6 @@
 // features of large clusters come first. If fewer than K rows differ, there are fewer clusters than K, and so fewer features.
 //
 // If several eigenvalues are equal, the components are an arbitrary basis of their eigenspace; there is a warning then.
-// Loadings and distances that are equal up to 1e-9 are ties, which go to the first column.
+// Loadings and distances that are equal up to 1e-9 are ties. In pcalrg they go to the first column, and in pfa to the
+// feature with the smaller loadings, so that its choice does not depend on the order of the columns.
 package pca

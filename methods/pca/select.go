@@ -1,6 +1,7 @@
 package pca
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func PrincipalBytes(d, rank, k int, components method.ComponentCount) int64 {
 			l.Add(8 * int64(rank) * int64(rank)) // the dual matrix of a factor stays
 			kernel.NewMatrix[float64](l, q, d)   // the loadings
 			l.Add(cluster.Bytes(d, q, max(k, 1), 1))
-			l.Add(8*int64(k)*int64(q) + 48*int64(d)) // the best clusters so far, distances and the result
+			l.Add(8*int64(k)*int64(q) + 80*int64(d)) // the best clusters so far, distances and the result
 		})
 	})
 }
@@ -166,16 +167,48 @@ func SelectPrincipal(ctx context.Context, g *gram.Matrix, opt Options) (*Result,
 	for i, v := range rows {
 		rows[i] = math.RoundToEven(math.Abs(v)/loadingStep) * loadingStep
 	}
+	order := sortByLoadings(rows, g.D)
 	groups, err := bestClusters(ctx, cluster.Matrix{Data: rows, Rows: g.D, Cols: count, RowStride: 1, ColStride: g.D}, opt)
 	if err != nil {
 		return nil, fmt.Errorf("pfa: clusters of the features: %w", errors.Join(err, ctx.Err()))
 	}
-	out.Clusters = groups.Labels
 	out.takeFromClusters(rows, groups)
+	for i, at := range out.Order {
+		out.Order[i] = order[at]
+	}
+	out.Clusters = make([]int32, g.D)
+	for at, j := range order {
+		out.Clusters[j] = groups.Labels[at]
+	}
 	if n := len(out.Order); n < opt.K {
 		out.Warnings = append(out.Warnings, stream.Textf("the loadings of the features form only %d clusters, so there are %d features instead of the %d wanted", n, n, opt.K))
 	}
 	return out, nil
+}
+
+// sortByLoadings sorts the d features by their loadings, those on the first component first, and returns their columns in
+// this order. So neither k-means nor ties depend on the order of the columns, except for copies, whose first column is
+// first. rows holds a column for each feature.
+func sortByLoadings(rows []float64, d int) (order []int) {
+	for j := range d {
+		order = append(order, j)
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		for from := 0; from < len(rows); from += d {
+			if c := cmp.Compare(rows[from+a], rows[from+b]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	unsorted := make([]float64, d)
+	for from := 0; from < len(rows); from += d {
+		copy(unsorted, rows[from:])
+		for at, j := range order {
+			rows[from+at] = unsorted[j]
+		}
+	}
+	return order
 }
 
 // bestClusters starts k-means many times, one start after the other so that the memory is for one, and returns the first
@@ -194,7 +227,7 @@ func bestClusters(ctx context.Context, rows cluster.Matrix, opt Options) (best *
 }
 
 // takeFromClusters takes from each cluster that has features the one nearest to the mean of its rows. Large clusters come
-// first, and equally large ones in the order of the features taken from them. rows holds a column for each feature.
+// first, and of equally large ones the one whose feature has the smaller loadings. rows holds a column for each feature.
 func (r *Result) takeFromClusters(rows []float64, groups *cluster.Result) {
 	d, clusters := len(groups.Labels), len(groups.Sizes)
 	means := make([]float64, clusters)

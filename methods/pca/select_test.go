@@ -192,11 +192,17 @@ func checkNearest(t *testing.T, name string, rows [][]float64, labels []int, r *
 	for _, c := range labels {
 		sizes[c]++
 	}
+	// Of equally near features the one with the smaller loadings is taken, wherever its column is, and the first copy.
+	byLoadings := make([]int, len(rows))
+	for j := range byLoadings {
+		byLoadings[j] = j
+	}
+	slices.SortStableFunc(byLoadings, func(a, b int) int { return slices.Compare(rows[a], rows[b]) })
 	var want []int
 	for c, mean := range means {
 		nearest := -1
-		for j, row := range rows {
-			if labels[j] == c && (nearest < 0 || distance(row, mean) < distance(rows[nearest], mean)*(1-1e-9)-1e-11) {
+		for _, j := range byLoadings {
+			if row := rows[j]; labels[j] == c && (nearest < 0 || distance(row, mean) < distance(rows[nearest], mean)*(1-1e-9)-1e-11) {
 				nearest = j
 			}
 		}
@@ -204,7 +210,10 @@ func checkNearest(t *testing.T, name string, rows [][]float64, labels []int, r *
 			want = append(want, nearest)
 		}
 	}
-	slices.SortFunc(want, func(a, b int) int { return cmp.Or(sizes[labels[b]]-sizes[labels[a]], a-b) })
+	// Of equally large clusters the one whose feature has the smaller loadings is first, wherever the columns are.
+	slices.SortFunc(want, func(a, b int) int {
+		return cmp.Or(sizes[labels[b]]-sizes[labels[a]], slices.Compare(rows[a], rows[b]), a-b)
+	})
 	if !slices.Equal(r.Order, want) {
 		t.Errorf("%s: chose %v, want %v, the nearest to the means of clusters of %v", name, r.Order, want, sizes)
 	}
