@@ -167,6 +167,7 @@ func SelectPrincipal(ctx context.Context, g *gram.Matrix, opt Options) (*Result,
 	for i, v := range rows {
 		rows[i] = math.RoundToEven(math.Abs(v)/loadingStep) * loadingStep
 	}
+	// Neither k-means nor ties may depend on the order of the columns. Only of copies the first column is the first.
 	order := sortByLoadings(rows, g.D)
 	groups, err := bestClusters(ctx, cluster.Matrix{Data: rows, Rows: g.D, Cols: count, RowStride: 1, ColStride: g.D}, opt)
 	if err != nil {
@@ -186,9 +187,6 @@ func SelectPrincipal(ctx context.Context, g *gram.Matrix, opt Options) (*Result,
 	return out, nil
 }
 
-// sortByLoadings sorts the d features by their loadings, those on the first component first, and returns their columns in
-// this order. So neither k-means nor ties depend on the order of the columns, except for copies, whose first column is
-// first. rows holds a column for each feature.
 func sortByLoadings(rows []float64, d int) (order []int) {
 	for j := range d {
 		order = append(order, j)
