@@ -12,6 +12,7 @@ import (
 func HeapBytes() int64 {
 	var m runtime.MemStats
 	runtime.GC()
+	runtime.GC() // pools of memory, such as gonum's, are empty only now
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
