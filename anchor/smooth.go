@@ -46,9 +46,7 @@ func (g *Graph) Smooth(threads, t int) Target {
 	}
 	if t == 0 {
 		out.H = g.G.Sym
-		for _, v := range g.G.Diagonal(threads) {
-			out.Total += v
-		}
+		out.Total = g.G.Trace(threads)
 		return out
 	}
 	team := kernel.NewTeam(threads)

@@ -99,6 +99,14 @@ func (m *Matrix) Diagonal(workers int) []float64 {
 	return diag
 }
 
+// Trace returns the sum of the diagonal of G, in O(rD) for a factor.
+func (m *Matrix) Trace(workers int) (trace float64) {
+	for _, v := range m.Diagonal(workers) {
+		trace += v
+	}
+	return trace
+}
+
 // ColumnTo writes column j of G to dst. For a factor of r rows it costs 2·r·D flops.
 func (m *Matrix) ColumnTo(workers int, dst []float64, j int) {
 	if !m.IsFactor() {

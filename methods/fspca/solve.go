@@ -48,10 +48,7 @@ func layOutSolver(l *room.Layout, d, rank, m int) *solver {
 
 func newSolver(team *kernel.Team, g *gram.Matrix, m int) *solver {
 	s := layOutSolver(nil, g.D, g.Rank, m)
-	s.team, s.g = team, g
-	for _, v := range g.Diagonal(team.Threads()) {
-		s.trace += v
-	}
+	s.team, s.g, s.trace = team, g, g.Trace(team.Threads())
 	return s
 }
 

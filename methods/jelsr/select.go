@@ -58,10 +58,7 @@ func checkGraph(g *anchor.Graph) error {
 		panic(fmt.Sprintf("jelsr: graph of %d features and %d anchors with %d, %d and %d values",
 			d, m, len(g.C), len(g.S), len(g.Delta)))
 	}
-	var trace float64
-	for _, v := range g.G.Diagonal(1) {
-		trace += v
-	}
+	trace := g.G.Trace(1)
 	if math.IsNaN(trace) || math.IsInf(trace, 0) {
 		return fmt.Errorf("jelsr: sum of squares: %w", linalg.ErrNotFinite)
 	}

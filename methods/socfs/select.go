@@ -95,10 +95,7 @@ func (s *solver) runRounds(ctx context.Context, opt Options) (*Result, error) {
 
 func newSolver(team *kernel.Team, g *anchor.Graph, f kernel.Matrix[float64]) (*solver, error) {
 	s := &solver{team: team, g: g, d: g.D, c: f.Cols}
-	var trace float64
-	for _, v := range g.G.Diagonal(1) {
-		trace += v
-	}
+	trace := g.G.Trace(1)
 	if s.d == 0 || trace == 0 {
 		return nil, stream.Dataf("", "every feature is constant")
 	}

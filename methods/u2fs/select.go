@@ -35,10 +35,7 @@ func Select(ctx context.Context, g *anchor.Graph, opt Options) (*Result, error) 
 	if len(e.Values) == 0 {
 		return nil, stream.Dataf("", "the anchor graph has no eigenvector but the constant one: there are no clusters to explain")
 	}
-	var trace float64
-	for _, v := range g.G.Diagonal(1) {
-		trace += v
-	}
+	trace := g.G.Trace(1)
 	if trace == 0 || g.D == 0 {
 		return nil, stream.Dataf("", "every feature is constant")
 	}

@@ -70,10 +70,7 @@ func errorsFromTailEigenvalues(team *kernel.Team, n int, order []int, greedyErro
 
 // LeastDataErrors returns the lower bounds of leastErrors for the target T = X. If G is a factor R, they come from RRᵀ.
 func LeastDataErrors(team *kernel.Team, g *gram.Matrix, r *selection.Result) []float64 {
-	trace := 0.0
-	for _, v := range g.Diagonal(team.Threads()) {
-		trace += v
-	}
+	trace := g.Trace(team.Threads())
 	if !g.IsFactor() {
 		return leastErrors(team, g, r.Order, r.Error, trace, func(dst, y kernel.Matrix[float64]) { g.AddProduct(team.Threads(), y.Rows, y.Data, dst.Data) })
 	}

@@ -29,11 +29,7 @@ func NewSmooth(team *kernel.Team, g *anchor.Graph, t int) (*Graph, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := &Graph{Matrix: whole}
-		for _, v := range g.G.Diagonal(team.Threads()) {
-			out.TotalSquares += v
-		}
-		return out, nil
+		return &Graph{Matrix: whole, TotalSquares: g.G.Trace(team.Threads())}, nil
 	}
 	power, between := g.Smoothing(team.Threads(), t)
 	p, q := kernel.RowMajor(power, m, m, m), kernel.RowMajor(between, m, m, m)
