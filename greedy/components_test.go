@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
@@ -13,12 +12,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy/internal/greedytest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
-	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -34,22 +31,6 @@ func standardizedRows(x [][]float64) *mat.Dense {
 		}
 	}
 	return out
-}
-
-// realColumns returns the columns of a real dataset without its label.
-func realColumns(t *testing.T, name string) [][]float64 {
-	t.Helper()
-	path := fixtures.DatasetPath(t, filepath.Join("more", name+".parquet"))
-	ds := must.Get(chunkio.Open(t.Context(), []string{path}, chunkio.Options{Exclude: []string{"label"}}))(t)
-	defer ds.Close()
-	columns := make([][]float64, len(ds.Columns()))
-	for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
-		must.Do(t, err)
-		for j := range columns {
-			columns[j] = append(columns[j], c.Col(j)...)
-		}
-	}
-	return columns
 }
 
 // principalRows returns the q leading principal components of the rows x, each of norm 1.
@@ -146,7 +127,7 @@ func TestFastCanIsTheNaiveTwin(t *testing.T) {
 	}
 	t.Run("real", func(t *testing.T) {
 		for name, k := range map[string]int{"wine": 6, "sonar": 8, "libras": 6, "khan": 3} {
-			x := standardizedRows(realColumns(t, name))
+			x := standardizedRows(rowstest.ReadColumns(t, name))
 			for _, q := range []int{2, 5} {
 				checkCorrelated(t, name, x, q, k)
 			}

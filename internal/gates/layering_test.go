@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"internal/disk/words/wordstest": {"internal/disk/words"},
 	"internal/resume/resumetest":    {"stream", "chunkio/scratch", "internal/resume", "internal/testing/must"},
 	"internal/memory/room/roomtest": {},
-	"internal/rows/rowstest":        {"stream", "gram", "anchor", "internal/rows", "internal/testing/must"},
+	"internal/rows/rowstest":        {"stream", "chunkio", "gram", "anchor", "internal/rows", "internal/testing/fixtures", "internal/testing/must"},
 
 	"internal/numeric/linalg":        {"internal/numeric/kernel", "internal/memory/room", "internal/numeric/splitmix"},
 	"internal/judging/halves":        {"stream", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words", "internal/memory/room"},
@@ -119,7 +119,7 @@ var mayImport = map[string][]string{
 	"eufs":                   {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/disk/localfile", "internal/memory/room", "internal/rows", "internal/app/suggest"},
 	"methods/cpufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/rows", "internal/memory/room"},
 	"methods/fsfs":           {"stream", "gram", "method", "internal/numeric/kernel", "internal/memory/room"},
-	"methods/cdlfs":          {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/memory/room"},
+	"methods/cdlfs":          {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/fspca":          {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
 	"methods/pca":            {"stream", "gram", "cluster", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},

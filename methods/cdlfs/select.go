@@ -80,10 +80,7 @@ func Bytes(d, rank int, opt Options) int64 {
 	c := min(opt.WithDefaults().Components, order)
 	return room.Measure(func(l *room.Layout) {
 		l.Add(2*kernel.TeamBytes(max(d, rank), d) + 8*int64(rank)*int64(rank) + 80*int64(d)) // with RRᵀ, norms and rankings
-		l.Phase(func() {
-			kernel.NewMatrix[float64](l, order, order)
-			l.Add(linalg.SmallestBytes(order, min(c+1, order), linalg.EigenOptions{}))
-		})
+		l.Phase(func() { l.Add(linalg.SmallestBytes(order, min(c+1, order), linalg.EigenOptions{})) })
 		kernel.NewMatrix[float64](l, c, d) // the first B
 		ridge.LayOut(l, d, rank, c)
 		new(solver).layOut(l, d, rank, c)
@@ -104,10 +101,7 @@ func Select(ctx context.Context, g *gram.Matrix, opt Options) (*Result, error) {
 		panic(fmt.Sprintf("cdlfs: %v", err))
 	}
 	opt = opt.WithDefaults()
-	var trace float64
-	for _, v := range g.Diagonal(1) {
-		trace += v
-	}
+	trace := g.Trace(1)
 	if trace == 0 {
 		return nil, stream.Dataf("", "every feature is constant")
 	}

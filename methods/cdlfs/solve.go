@@ -1,7 +1,6 @@
 package cdlfs
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/ridge"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -61,36 +61,16 @@ func newSolver(team *kernel.Team, g *gram.Matrix, trace float64, code kernel.Mat
 // leadingVectors returns the c leading eigenvectors of G as rows, fewer if the rank of G is less, and whether
 // the next eigenvalue is equal to the last one of them.
 func leadingVectors(team *kernel.Team, g *gram.Matrix, c int) (vectors kernel.Matrix[float64], isAmbiguous bool, err error) {
-	sym, n := g.Sym, cmp.Or(g.Rank, g.D)
-	if g.IsFactor() {
-		sym = g.Dual(team.Threads())
-	}
-	a := kernel.NewMatrix[float64](nil, n, n)
-	for i, v := range sym {
-		a.Data[i] = -v
-	}
-	e, err := linalg.NewSmallest(team, n, min(c+1, n), linalg.EigenOptions{}).Solve(a, kernel.Matrix[float64]{})
+	e, err := spectral.LeadingPairs(team, g, c+1)
 	if err != nil {
 		return vectors, false, fmt.Errorf("cdlfs: %w", err)
 	}
 	count := 0
-	for count < c && -e.Values[count] > -nullShare*e.Values[0] {
+	for count < c && e.Values[count] > nullShare*e.Values[0] {
 		count++
 	}
-	isAmbiguous = count == c && c < n && e.Values[c]-e.Values[c-1] <= -gapShare*e.Values[0]
-	vectors = kernel.NewMatrix[float64](nil, count, g.D)
-	leading := e.Vectors.Sub(0, 0, n, count).Trans()
-	if !g.IsFactor() {
-		kernel.Copy(vectors, leading)
-		return vectors, isAmbiguous, nil
-	}
-	u := kernel.NewMatrix[float64](nil, count, n)
-	kernel.Copy(u, leading)
-	for x := range u.Data {
-		u.Data[x] /= math.Sqrt(-e.Values[x/n])
-	}
-	g.AddUps(team.Threads(), count, u.Data, vectors.Data)
-	return vectors, isAmbiguous, nil
+	isAmbiguous = count == c && c < len(e.Values) && e.Values[c-1]-e.Values[c] <= gapShare*e.Values[0]
+	return spectral.ToLoadings(team, g, e.Vectors, e.Values[:count]), isAmbiguous, nil
 }
 
 func (s *solver) meanSquare() float64 { return s.trace / float64(s.d) }

@@ -1,31 +1,18 @@
 package pca
 
 import (
-	"path/filepath"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
-	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/method"
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // realRows returns the standardized rows of a real dataset without its label, standardized by gonum.
 func realRows(t *testing.T, name string) *mat.Dense {
 	t.Helper()
-	path := fixtures.DatasetPath(t, filepath.Join("more", name+".parquet"))
-	ds := must.Get(chunkio.Open(t.Context(), []string{path}, chunkio.Options{Exclude: []string{"label"}}))(t)
-	defer ds.Close()
-	columns := make([][]float64, len(ds.Columns()))
-	for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
-		must.Do(t, err)
-		for j := range columns {
-			columns[j] = append(columns[j], c.Col(j)...)
-		}
-	}
+	columns := rowstest.ReadColumns(t, name)
 	x := mat.NewDense(len(columns[0]), len(columns), nil)
 	for j, column := range columns {
 		x.SetCol(j, column)

@@ -25,14 +25,11 @@ const firstCount = 32
 
 // FindComponents returns the `count` leading components of the data with the Gram matrix G of order d, or fewer if G
 // has a lower rank. If count is 0, it returns the fewest components whose eigenvalues sum up to the given share of the
-// trace. If G is a factor R of r rows, eigenvectors u of RRᵀ give v = Rᵀu/√λ. It costs the eigenpairs of a matrix of
+// trace. It costs the eigenpairs of a matrix of
 // order d or r, see [linalg.Smallest], and needs the memory given by [ComponentsBytes]. Other methods of g must not be
 // running. The error is a *stream.DataError if G is 0, or wraps an error of package linalg.
 func FindComponents(team *kernel.Team, g *gram.Matrix, count int, share float64) (*Components, error) {
-	trace := 0.0
-	for _, v := range g.Diagonal(team.Threads()) {
-		trace += v
-	}
+	trace := g.Trace(team.Threads())
 	if trace == 0 {
 		return nil, stream.Dataf("", "every feature is constant")
 	}
@@ -50,10 +47,17 @@ func FindComponents(team *kernel.Team, g *gram.Matrix, count int, share float64)
 	if err != nil {
 		return nil, err
 	}
-	rows, loadings := layOutComponents(nil, g.D, g.Rank, len(c.Values))
-	kernel.Copy(rows, vectors.Sub(0, 0, vectors.Rows, len(c.Values)).Trans())
+	c.Loadings = ToLoadings(team, g, vectors, c.Values)
+	return c, nil
+}
+
+// ToLoadings returns the unit eigenvectors of G, as rows, of the pairs that [LeadingPairs] has found: the first columns
+// of vectors, one for each of the values. If G is a factor R of r rows, v = Rᵀu/√λ.
+func ToLoadings(team *kernel.Team, g *gram.Matrix, vectors kernel.Matrix[float64], values []float64) kernel.Matrix[float64] {
+	rows, loadings := layOutComponents(nil, g.D, g.Rank, len(values))
+	kernel.Copy(rows, vectors.Sub(0, 0, vectors.Rows, len(values)).Trans())
 	if g.IsFactor() {
-		for k, value := range c.Values {
+		for k, value := range values {
 			row := rows.Data[k*rows.Cols:][:rows.Cols]
 			for i := range row {
 				row[i] /= math.Sqrt(value)
@@ -61,8 +65,7 @@ func FindComponents(team *kernel.Team, g *gram.Matrix, count int, share float64)
 		}
 		g.AddUps(team.Threads(), rows.Rows, rows.Data, loadings.Data)
 	}
-	c.Loadings = loadings
-	return c, nil
+	return loadings
 }
 
 // keepComponents keeps the leading eigenvalues that are wanted: `count` of them, or if count is 0, as many as sum up to
