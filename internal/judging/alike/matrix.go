@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // Matrix is the correlation matrix of D columns, sorted by name.
@@ -40,7 +41,7 @@ func New(team *kernel.Team, data Data) *Matrix {
 		m.Source[j] = j
 	}
 	slices.SortFunc(m.Source, func(a, b int) int { return cmp.Compare(data.Names[a], data.Names[b]) })
-	permuteSymmetric(m.R, m.Source)
+	linalg.PermuteSymmetric(m.R, m.Source, make([]float64, d), make([]bool, d))
 	root := make([]float64, d)
 	for k, j := range m.Source {
 		m.Names = append(m.Names, data.Names[j])
@@ -65,32 +66,6 @@ func New(team *kernel.Team, data Data) *Matrix {
 func (m *Matrix) correlationsOf(column int) []float64 { return m.R[column*m.D:][:m.D] }
 
 func (m *Matrix) correlation(i, j int) float64 { return m.R[i*m.D+j] }
-
-func permuteSymmetric(matrix []float64, order []int) {
-	d := len(order)
-	room := make([]float64, d)
-	for i := range d {
-		row := matrix[i*d:][:d]
-		for k, j := range order {
-			room[k] = row[j]
-		}
-		copy(row, room)
-	}
-	done := make([]bool, d)
-	for first := range d { // row k comes from row order[k], cycle by cycle
-		if done[first] || order[first] == first {
-			continue
-		}
-		copy(room, matrix[first*d:][:d])
-		k := first
-		for ; order[k] != first; k = order[k] {
-			copy(matrix[k*d:][:d], matrix[order[k]*d:][:d])
-			done[k] = true
-		}
-		copy(matrix[k*d:][:d], room)
-		done[k] = true
-	}
-}
 
 // RoundingBound returns an upper bound of the rounding error of a share: the share of the variance of column j that a
 // combination of the columns in others leaves unexplained. weights are the weights of the combination, in units of

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 )
 
 // drawPermutedGram draws the Gram matrix of columns with the given sums of squares whose entries are permuted
@@ -55,38 +56,12 @@ func drawPermutedGram(team *kernel.Team, squares []float64, keys []uint64, dims 
 	for t, i := range order {
 		position[i] = t
 	}
-	restoreOrder(g.Data, position, scratch, isPlaced)
+	linalg.PermuteSymmetric(g.Data, position, scratch, isPlaced)
 	return g.Data
 }
 
 func layOutPermutedDraw(l *room.Layout, d, width int) (factor kernel.Matrix[float64], order, position []int, row []float64, isPlaced []bool) {
 	return kernel.NewMatrix[float64](l, d, width), room.Slice[int](l, d), room.Slice[int](l, d), room.Slice[float64](l, d), room.Slice[bool](l, d)
-}
-
-// restoreOrder brings the columns and the rows of the symmetric matrix sorted into the original order, in place. Its
-// new column i is its old column position[i]. It overwrites row, and isPlaced, which must be false for each row.
-func restoreOrder(sorted []float64, position []int, row []float64, isPlaced []bool) {
-	d := len(position)
-	for i := range d { // columns, row by row
-		old := sorted[i*d:][:d]
-		copy(row, old)
-		for j := range old {
-			old[j] = row[position[j]]
-		}
-	}
-	for first := range d { // rows, cycle by cycle
-		if isPlaced[first] {
-			continue
-		}
-		copy(row, sorted[first*d:][:d])
-		i := first
-		for ; position[i] != first; i = position[i] {
-			copy(sorted[i*d:][:d], sorted[position[i]*d:][:d])
-			isPlaced[i] = true
-		}
-		copy(sorted[i*d:][:d], row)
-		isPlaced[i] = true
-	}
 }
 
 // drawChiSquared draws a number from the χ² distribution with at least 1 degree of freedom (Marsaglia and Tsang, A

@@ -102,6 +102,32 @@ func Symmetrize(x kernel.Matrix[float64]) {
 	}
 }
 
+// PermuteSymmetric permutes the rows and the columns of a symmetric d×d matrix in place: its new column i is its old column
+// order[i]. It overwrites row, d numbers, and isPlaced, which must be false for each row.
+func PermuteSymmetric(matrix []float64, order []int, row []float64, isPlaced []bool) {
+	d := len(order)
+	for i := range d { // columns, row by row
+		old := matrix[i*d:][:d]
+		copy(row, old)
+		for j := range old {
+			old[j] = row[order[j]]
+		}
+	}
+	for first := range d { // rows, cycle by cycle
+		if isPlaced[first] {
+			continue
+		}
+		copy(row, matrix[first*d:][:d])
+		i := first
+		for ; order[i] != first; i = order[i] {
+			copy(matrix[i*d:][:d], matrix[order[i]*d:][:d])
+			isPlaced[i] = true
+		}
+		copy(matrix[i*d:][:d], row)
+		isPlaced[i] = true
+	}
+}
+
 // MultiplyMatrices returns the product AB as a new row-major matrix without gaps.
 func MultiplyMatrices(team *kernel.Team, a, b kernel.Matrix[float64]) kernel.Matrix[float64] {
 	c := kernel.NewMatrix[float64](nil, a.Rows, b.Cols)
