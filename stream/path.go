@@ -1,6 +1,10 @@
 package stream
 
-import "io"
+import (
+	"io"
+	"strconv"
+	"strings"
+)
 
 // JSON schemas of the two forms of a path, i.e. of selections with different settings: a curve of the error over the
 // number k of features, and a grid of selections with different weights.
@@ -111,6 +115,25 @@ type GridSetting struct {
 	// DecidedByTies is set if all selected features and others have equal scores, so that the order of the columns alone
 	// decided which were selected.
 	DecidedByTies bool `json:"decided_by_ties,omitempty"`
+}
+
+// WeightTexts returns the options that select takes for the weights of the setting, with their values as texts. If weights
+// may be shares, Flags has them.
+func (s *GridSetting) WeightTexts() (weights [][2]string) {
+	if words := strings.Fields(s.Flags); len(words) == 4 {
+		return [][2]string{{strings.TrimLeft(words[0], "-"), words[1]}, {strings.TrimLeft(words[2], "-"), words[3]}}
+	}
+	add := func(option string, weight Number) {
+		if x := float64(weight); x-x == 0 {
+			weights = append(weights, [2]string{option, strconv.FormatFloat(x, 'g', -1, 64)})
+		}
+	}
+	add("alpha", s.Alpha)
+	if s.Beta != nil {
+		add("beta", *s.Beta)
+	}
+	add("gamma", s.Gamma)
+	return weights
 }
 
 // Second returns the weight that varies together with α: β if the method has a β, otherwise γ.

@@ -70,7 +70,7 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 				baselines = append(baselines, m.title)
 			}
 		}
-		e, err := o.judge(ctx, w, t, set, k, o.seed, selections, baselines)
+		e, err := o.judgeSelections(ctx, w, t, set, k, o.seed, selections, baselines)
 		if err != nil {
 			return err
 		}
@@ -91,8 +91,8 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 	return o.tuneAll(ctx, w, t, set, out)
 }
 
-// judge runs eval on the first k features of selections, each given as NAME=FILE, and on baselines.
-func (o *options) judge(ctx context.Context, w *workshop.Workshop, t table, set dataset, k int, seed uint64, selections, baselines []string) (*stream.Evaluation, error) {
+// judgeSelections runs eval on the first k features of selections, each given as NAME=FILE, and on baselines.
+func (o *options) judgeSelections(ctx context.Context, w *workshop.Workshop, t table, set dataset, k int, seed uint64, selections, baselines []string) (*stream.Evaluation, error) {
 	if baselines == nil {
 		baselines = []string{"none"}
 	}

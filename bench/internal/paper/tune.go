@@ -3,7 +3,6 @@ package paper
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,20 +87,13 @@ func (o *options) runGrid(ctx context.Context, w *workshop.Workshop, set dataset
 		if err != nil {
 			return nil, err
 		}
-		settings = append(settings, setting{slices.Concat(g.flags, settingFlags(s)), file})
+		flags := slices.Clone(g.flags)
+		for _, weight := range s.WeightTexts() {
+			flags = append(flags, "--"+weight[0], weight[1])
+		}
+		settings = append(settings, setting{flags, file})
 	}
 	return settings, nil
-}
-
-func settingFlags(s stream.GridSetting) []string {
-	if s.Flags != "" {
-		return strings.Fields(s.Flags)
-	}
-	var flags []string
-	if alpha := float64(s.Alpha); !math.IsNaN(alpha) { // fufs has none
-		flags = append(flags, "--alpha", strconv.FormatFloat(alpha, 'g', -1, 64))
-	}
-	return append(flags, "--gamma", strconv.FormatFloat(float64(s.Gamma), 'g', -1, 64))
 }
 
 func (o *options) drawSettings(ctx context.Context, w *workshop.Workshop, set dataset, random contender, first, count int) ([]setting, error) {
@@ -132,7 +124,7 @@ func (o *options) judgeSettings(ctx context.Context, w *workshop.Workshop, t tab
 		if selections == nil {
 			break
 		}
-		e, err := o.judge(ctx, w, t, best.set, k, o.seed, selections, nil)
+		e, err := o.judgeSelections(ctx, w, t, best.set, k, o.seed, selections, nil)
 		if err != nil {
 			return err
 		}
@@ -157,7 +149,7 @@ func (o *options) repeatSetting(ctx context.Context, w *workshop.Workshop, t tab
 	if err != nil {
 		return err
 	}
-	e, err := o.judge(ctx, w, t, r.set, r.count, seed, []string{"again=" + file}, nil)
+	e, err := o.judgeSelections(ctx, w, t, r.set, r.count, seed, []string{"again=" + file}, nil)
 	if err != nil {
 		return err
 	}

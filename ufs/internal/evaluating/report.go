@@ -41,7 +41,13 @@ func assembleResults(e *evaluator, team *kernel.Team, rankings []*ranking, score
 		if len(scores) > 0 {
 			r.setClusterScores(scores[0].runs)
 			for i, name := range e.Classify {
-				*map[string]**stream.Spread{judge.KNN: &r.KNN, judge.Ridge: &r.Ridge}[name] = newSpread(judge.Summarize(scores[0].accuracies[i]))
+				accuracy := newSpread(judge.Summarize(scores[0].accuracies[i]))
+				switch name {
+				case judge.KNN:
+					r.KNN = accuracy
+				case judge.Ridge:
+					r.Ridge = accuracy
+				}
 			}
 			scores = scores[1:]
 		}

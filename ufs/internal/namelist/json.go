@@ -108,7 +108,7 @@ func (l *List) readElements(ctx context.Context, path string, d *document) error
 		}
 		l.at = d.InputOffset()
 		if err == nil {
-			err = l.add(ctx, path, name, d.currentLine())
+			err = l.addName(ctx, path, name, d.currentLine())
 		}
 		if err != nil {
 			return err

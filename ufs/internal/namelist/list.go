@@ -83,8 +83,8 @@ func checkText(ctx context.Context, text []byte) error {
 	return stream.Errorf("it is not text in UTF-8: line %d has the byte 0x%02x", 1+bytes.Count(text[:at], []byte("\n")), text[at])
 }
 
-// add appends the feature with the given name, which is on the given line of the file.
-func (l *List) add(ctx context.Context, path, name string, line int) error {
+// addName appends the feature with the given name, which is on the given line of the file.
+func (l *List) addName(ctx context.Context, path, name string, line int) error {
 	first, isKnown := l.firstLine[name]
 	switch {
 	case len(l.names)%checkEvery == 0 && ctx.Err() != nil:
@@ -135,7 +135,7 @@ func (l *List) readLines(ctx context.Context, path string, text []byte) error {
 		case len(raw) > maxNameBytes:
 			return errLine(path, line, "it has %d bytes, and no name has more than %d", len(raw), maxNameBytes)
 		default:
-			if err := l.add(ctx, path, string(raw), line); err != nil {
+			if err := l.addName(ctx, path, string(raw), line); err != nil {
 				return err
 			}
 		}

@@ -66,13 +66,13 @@ func (l *List) readTable(ctx context.Context, path string, text []byte) error {
 	if key < 0 {
 		key, sign = t.scores, -1
 	}
-	l.Note = t.describe(path)
+	l.Note = t.describeReading(path)
 	return eachRow(ctx, path, text, t.comma, func(r row) error {
 		if r.isFirst && t.hasHeader {
 			return nil
 		}
 		l.at = r.InputOffset()
-		if err := l.add(ctx, path, r.fields[t.name], r.line(t.name)); err != nil {
+		if err := l.addName(ctx, path, r.fields[t.name], r.line(t.name)); err != nil {
 			return err
 		}
 		if t.scores >= 0 {
@@ -187,7 +187,7 @@ func (t *table) findColumn(titles []string, textOnly bool) int {
 	return -1
 }
 
-func (t *table) describe(path string) stream.Text {
+func (t *table) describeReading(path string) stream.Text {
 	if !t.hasHeader {
 		return stream.Textf("%s: column %d of the CSV is taken as names of features, the best first, and its first line is no header", path, t.name+1)
 	}

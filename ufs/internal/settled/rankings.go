@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -116,7 +115,7 @@ func rankSettings(g *stream.Grid) []Ranking {
 			Options: maps.Clone(g.Options), Inputs: g.Inputs, Converged: set.Converged,
 		}
 		var weights []string
-		for _, w := range settingWeights(set) {
+		for _, w := range set.WeightTexts() {
 			weights = append(weights, w[0]+"="+w[1])
 			if s.Options != nil {
 				s.Options[w[0]] = w[1]
@@ -137,23 +136,6 @@ func rankSettings(g *stream.Grid) []Ranking {
 		list[i] = Ranking{Selection: s, Setting: name}
 	}
 	return list
-}
-
-// settingWeights returns the options and values of a setting. If weights may be shares, its flags have them.
-func settingWeights(set *stream.GridSetting) (weights [][2]string) {
-	if words := strings.Fields(set.Flags); len(words) == 4 {
-		return [][2]string{{strings.TrimLeft(words[0], "-"), words[1]}, {strings.TrimLeft(words[2], "-"), words[3]}}
-	}
-	letter, second := "gamma", set.Gamma
-	if set.Beta != nil {
-		letter, second = "beta", *set.Beta
-	}
-	for i, x := range []stream.Number{set.Alpha, second} {
-		if !math.IsNaN(float64(x)) {
-			weights = append(weights, [2]string{[]string{"alpha", letter}[i], strconv.FormatFloat(float64(x), 'g', -1, 64)})
-		}
-	}
-	return weights
 }
 
 func rankPoints(c *stream.Curve) *stream.Selection {

@@ -66,26 +66,11 @@ func printGrid(w *screen.Page, g *stream.Grid) {
 	if g.Recommended < 0 {
 		w.Printf("\nno setting is recommended: %s\n", g.Why)
 	} else {
-		w.Printf("\nrecommended: %s: %s\n", settingFlags(g.Settings[g.Recommended]), g.Why)
+		var flags []string
+		for _, weight := range g.Settings[g.Recommended].WeightTexts() {
+			flags = append(flags, "--"+weight[0], weight[1])
+		}
+		w.Printf("\nrecommended: %s: %s\n", strings.Join(flags, " "), g.Why)
 	}
 	printTransfer(w, g.Transfer)
-}
-
-// settingFlags returns the flags with which the verb select uses t, a setting of the method's weights.
-func settingFlags(t stream.GridSetting) string {
-	if t.Flags != "" {
-		return t.Flags
-	}
-	var at []string
-	add := func(flag string, weight stream.Number) {
-		if w := exactDecimal(weight); w != "" {
-			at = append(at, flag, w)
-		}
-	}
-	add("--alpha", t.Alpha)
-	if t.Beta != nil {
-		add("--beta", *t.Beta)
-	}
-	add("--gamma", t.Gamma)
-	return strings.Join(at, " ")
 }
