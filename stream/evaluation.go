@@ -41,20 +41,22 @@ type Evaluation struct {
 // Evaluated holds the scores of a set of features, which is a baseline or the first K features of a selection. A score
 // that was not requested or does not apply is absent. A score that could not be computed is null.
 type Evaluated struct {
-	Name           string     `json:"name"`
-	Method         string     `json:"method"`
-	Path           string     `json:"selection,omitempty"`
-	K              int        `json:"k"`
-	ACC            *Spread    `json:"acc,omitempty"`
-	NMISqrt        *Spread    `json:"nmi_sqrt,omitempty"`
-	NMIMax         *Spread    `json:"nmi_max,omitempty"`
-	Purity         *Spread    `json:"purity,omitempty"`
-	ARI            *Spread    `json:"ari,omitempty"`
-	KNN            *Spread    `json:"knn,omitempty"`
-	Ridge          *Spread    `json:"ridge,omitempty"`
-	PBest          *Number    `json:"p_nmi,omitempty"`     // p-value of Welch's test on nmi_sqrt: this set against the best set of the same k
-	Best           *bool      `json:"best,omitempty"`      // this set is the best, or not significantly worse
-	PAll           *Number    `json:"p_nmi_all,omitempty"` // p-value of the same test: this set against all features
+	Name    string  `json:"name"`
+	Method  string  `json:"method"`
+	Path    string  `json:"selection,omitempty"`
+	K       int     `json:"k"`
+	ACC     *Spread `json:"acc,omitempty"`
+	NMISqrt *Spread `json:"nmi_sqrt,omitempty"`
+	NMIMax  *Spread `json:"nmi_max,omitempty"`
+	Purity  *Spread `json:"purity,omitempty"`
+	ARI     *Spread `json:"ari,omitempty"`
+	KNN     *Spread `json:"knn,omitempty"`
+	Ridge   *Spread `json:"ridge,omitempty"`
+	PBest   *Number `json:"p_nmi,omitempty"`     // p-value of Welch's test on nmi_sqrt: this set against the best set of the same k
+	Best    *bool   `json:"best,omitempty"`      // this set is the best, or not significantly worse
+	PAll    *Number `json:"p_nmi_all,omitempty"` // p-value of the same test: this set against all features
+	// NMIRuns is nmi_sqrt of each run. Run i of every set of features has the same seed, so that tests may pair the runs.
+	NMIRuns        []Number   `json:"nmi_sqrt_runs,omitempty"`
 	Reconstruction Number     `json:"reconstruction_error"`
 	Redundancy     Number     `json:"redundancy"`
 	Stability      *Stability `json:"stability,omitempty"`

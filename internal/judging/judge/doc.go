@@ -5,7 +5,8 @@
 //     classes. [SummarizeScores] gives the mean and standard deviation of the scores. [MarkBest] marks the best of
 //     several selections and, by [WelchTest], the selections that are not significantly worse. Table 2 of Farahat,
 //     Ghodsi, Kamel, "Efficient greedy feature selection for unsupervised learning", Knowledge and Information Systems
-//     35 (2013), is made in this way.
+//     35 (2013), is made in this way. [WilcoxonTest] compares two selections in pairs, over runs or data sets, and
+//     [AdjustHolm] corrects for several such tests.
 //  2. [ReconstructionError] is the share of the data that the selected columns leave unexplained (F(S)/F(∅) in that
 //     paper).
 //  3. [RedundancyCurve] is the mean absolute correlation between the selected columns: Zhao, Wang, Liu, "Efficient

@@ -73,6 +73,15 @@ func WelchTest(a, b []float64) Test {
 	return t
 }
 
+// OneSided returns the probability of a T at least as large if the means are equal. It is half of P if the first mean is
+// the larger one.
+func (t Test) OneSided() float64 {
+	if t.T > 0 {
+		return t.P / 2
+	}
+	return 1 - t.P/2
+}
+
 // significance is the level of the t-tests, as in Table 2 of the paper of package greedy.
 const significance = 0.05
 

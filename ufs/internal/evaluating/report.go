@@ -26,6 +26,9 @@ func (r *evalResult) setClusterScores(runs []cluster.Scores) {
 	g := judge.SummarizeScores(runs)
 	r.ACC, r.NMISqrt, r.NMIMax, r.Purity, r.ARI = newSpread(g.ACC), newSpread(g.NMISqrt), newSpread(g.NMIMax), newSpread(g.Purity), newSpread(g.ARI)
 	r.runs = judge.PickScore(runs, func(s cluster.Scores) float64 { return s.NMISqrt })
+	for _, nmi := range r.runs {
+		r.NMIRuns = append(r.NMIRuns, stream.Number(nmi))
+	}
 }
 
 // maxCorrelatedPairwise is the largest number of features for which the redundancy of all features uses every pair.
