@@ -193,13 +193,14 @@ var mayImport = map[string][]string{
 	"bench/internal/cli":       {"stream", "ufs", "internal/app/program", "internal/app/shell"},
 	"bench/internal/workshop":  {"stream", "internal/app/exit", "internal/numeric/kernel", "internal/app/shell"},
 	"bench/internal/results":   {"stream", "internal/disk/atomicfile"},
+	"bench/internal/tuning":    {"stream", "bench/internal/results", "bench/internal/workshop", "internal/judging/judge"},
 	"bench/internal/corpora":   {"stream", "bench/internal/cli", "bench/internal/results", "bench/internal/workshop", "chunkio", "internal/testing/duckdb", "internal/app/exit", "internal/app/program", "internal/app/recipe"},
 	"bench/internal/gen":       {"stream", "chunkio", "bench/internal/cli", "internal/disk/atomicfile", "internal/numeric/kernel", "internal/cloud/place", "internal/testing/planted", "internal/app/program"},
 	"bench/internal/kill":      {"stream", "bench/internal/cli", "bench/internal/results", "bench/internal/workshop"},
 	"bench/internal/memory":    {"stream", "methods", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/app/exit"},
-	"bench/internal/paper":     {"stream", "bench/internal/cli", "bench/internal/results", "bench/internal/workshop", "internal/app/program"},
+	"bench/internal/paper":     {"stream", "chunkio", "bench/internal/cli", "bench/internal/results", "bench/internal/tuning", "bench/internal/workshop", "internal/app/program", "internal/judging/judge"},
 	"bench/internal/peers":     {"stream", "chunkio", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/app/exit", "internal/judging/judge", "internal/app/program"},
-	"bench/internal/quality":   {"stream", "chunkio", "gram", "method", "methods", "report", "ufs", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/judging/judge", "internal/numeric/kernel", "internal/testing/planted", "internal/app/program"},
+	"bench/internal/quality":   {"stream", "chunkio", "gram", "method", "methods", "report", "ufs", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/tuning", "bench/internal/workshop", "internal/judging/judge", "internal/numeric/kernel", "internal/testing/planted", "internal/app/program"},
 	"bench/internal/scale":     {"stream", "report", "bench/internal/cli", "bench/internal/gen", "bench/internal/paper", "bench/internal/results", "bench/internal/workshop", "internal/app/exit", "internal/numeric/kernel", "internal/app/program"},
 }
 

@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
-	"github.com/ufs-stream/ufs-stream/bench/internal/results"
+	"github.com/ufs-stream/ufs-stream/bench/internal/tuning"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -32,7 +31,6 @@ type options struct {
 	threads  int
 	progress io.Writer
 	command  string // the command line, for the results
-	program  string // hash of the program, for runOnce
 }
 
 // New returns the command paper.
@@ -46,12 +44,12 @@ func New(c *cli.Shared) *cobra.Command {
 		Use:   "paper --data DIR",
 		Short: "The papers' tables on the real datasets, beside their figures",
 		Long: `Runs ufs-stream itself, as a user would: select with each method, then one eval for
-each dataset, and writes one Markdown file: for every table the paper's figure, ours, and the
-difference. For methods whose weights labels choose in the paper it runs the paper's grid by
+each dataset, and writes for every table the paper's figure, ours, the difference, and tests between
+methods, as Markdown, CSV and LaTeX. For methods whose weights labels choose in the paper it runs the paper's grid by
 path, judges every setting by eval, and runs the best again with fresh seeds, beside as many
 random selections tuned alike. All tables together take up to two hours on two cores.
 
-  ufs-stream-bench paper --data ../shared/datasets --resume paper.kept -o bench/results/paper.md
+  ufs-stream-bench paper --data ../shared/datasets --resume paper.kept -o bench/results/paper
   ufs-stream-bench paper --data ../shared/datasets --tables greedy --datasets ORL`,
 		Args: program.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,7 +62,7 @@ random selections tuned alike. All tables together take up to two hours on two c
 	f.StringVar(&o.emnist, "emnist", "", "folder `DIR` that gen emnist has made: a row of the SFUFS tables")
 	f.StringSliceVar(&o.tables, "tables", names, "only these `TABLES`")
 	f.StringSliceVar(&o.datasets, "datasets", nil, "only these `SETS`, as ORL,USPS")
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` (default: standard output)")
+	f.StringVarP(&o.output, "output", "o", "", "write to `PATH`.md, .csv and .tex, or only to PATH if it has one of these endings (default: Markdown to standard output)")
 	f.StringVar(&o.resume, "resume", "", "keep what is finished in folder `DIR`, and continue from there after an interruption")
 	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream, or else the installed one)")
 	f.BoolVar(&o.quick, "quick", false, "2 runs of 1 restart: to see that all works, not for figures")
@@ -83,22 +81,19 @@ func (o *options) runPaper(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer w.Close()
-	program, err := os.ReadFile(w.Program)
+	r, err := tuning.NewRunner(w, o.resume)
 	if err != nil {
 		return err
 	}
-	o.program = hashText(string(program))
 	var outcomes []outcome
 	for _, t := range tables {
-		result, err := o.fillTable(ctx, w, t)
+		result, err := o.fillTable(ctx, r, t)
 		if err != nil {
 			return err
 		}
 		outcomes = append(outcomes, result)
 	}
-	var text bytes.Buffer
-	o.writeTables(&text, w, outcomes)
-	return results.WriteFile(ctx, o.output, out, text.Bytes())
+	return o.writeFiles(ctx, out, w, outcomes)
 }
 
 func (o *options) chooseTables() ([]table, error) {

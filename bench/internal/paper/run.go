@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ufs-stream/ufs-stream/bench/internal/tuning"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -35,15 +36,18 @@ type selectionTime struct {
 type outcome struct {
 	table table
 	rows  []row
-	tuned []tunedResult
+	tuned []tunedPair
 	times []selectionTime
 	notes []string // remarks about the datasets, for the reader
 }
 
-func (o *options) fillTable(ctx context.Context, w *workshop.Workshop, t table) (outcome, error) {
+// tunedPair has the best setting of a method by the labels, and the best of as many random selections.
+type tunedPair struct{ best, alike tuning.Result }
+
+func (o *options) fillTable(ctx context.Context, r *tuning.Runner, t table) (outcome, error) {
 	out := outcome{table: t}
 	for _, set := range t.sets {
-		if err := o.fillSet(ctx, w, t, set, &out); err != nil {
+		if err := o.fillSet(ctx, r, t, set, &out); err != nil {
 			return out, fmt.Errorf("table %s, %s: %w", t.name, set.title, err)
 		}
 	}
@@ -52,10 +56,17 @@ func (o *options) fillTable(ctx context.Context, w *workshop.Workshop, t table) 
 
 // fillSet makes the selections of a dataset, and runs eval once for each number of features. So eval compares all
 // methods on the same rows, with t-tests. The first eval also clusters the rows by all features.
-func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, set dataset, out *outcome) error {
+func (o *options) fillSet(ctx context.Context, r *tuning.Runner, t table, set dataset, out *outcome) error {
+	if set.scaledRows {
+		path, err := scaledFile(ctx, r, o.inputPath(set))
+		if err != nil {
+			return err
+		}
+		set.path = path
+	}
 	files := make(map[string]string)
 	for _, m := range t.methods {
-		if err := o.selectAll(ctx, w, set, m, files, out); err != nil {
+		if err := o.selectAll(ctx, r, t, set, m, files, out); err != nil {
 			return err
 		}
 	}
@@ -70,7 +81,7 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 				baselines = append(baselines, m.title)
 			}
 		}
-		e, err := o.judgeSelections(ctx, w, t, set, k, o.seed, selections, baselines)
+		e, err := r.JudgeSelections(ctx, o.tuningSet(t, set), k, o.seed, nil, selections, baselines)
 		if err != nil {
 			return err
 		}
@@ -88,29 +99,13 @@ func (o *options) fillSet(ctx context.Context, w *workshop.Workshop, t table, se
 			out.rows = append(out.rows, row{set, m, m.featureCountOn(set, k), r})
 		}
 	}
-	return o.tuneAll(ctx, w, t, set, out)
-}
-
-// judgeSelections runs eval on the first k features of selections, each given as NAME=FILE, and on baselines.
-func (o *options) judgeSelections(ctx context.Context, w *workshop.Workshop, t table, set dataset, k int, seed uint64, selections, baselines []string) (*stream.Evaluation, error) {
-	if baselines == nil {
-		baselines = []string{"none"}
-	}
-	args := append(o.commonFlags(set, k, seed), "--protocol", t.protocol, "--starts", "random", "--clusters", strconv.Itoa(set.classes), "--baselines", strings.Join(baselines, ","))
-	for _, s := range selections {
-		args = append(args, "--selection", s)
-	}
-	if o.quick {
-		args = append(args, "--runs", "2", "--restarts", "1")
-	}
-	e, _, err := runOnce(ctx, o, w, "eval", args, func(e *stream.Evaluation) (workshop.Cost, error) { return w.RunJSON(ctx, e, "eval", args...) })
-	return e, err
+	return o.tuneAll(ctx, r, t, set, out)
 }
 
 // selectAll makes the selections of one method on a dataset. Usually it makes one selection with the largest number of
 // features. The smaller selections are the beginnings of this selection. If the ranking depends on the number, it makes
 // several. It puts the files of the selections into files.
-func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set dataset, m contender, files map[string]string, out *outcome) error {
+func (o *options) selectAll(ctx context.Context, r *tuning.Runner, t table, set dataset, m contender, files map[string]string, out *outcome) error {
 	if m.baseline {
 		return nil
 	}
@@ -120,37 +115,16 @@ func (o *options) selectAll(ctx context.Context, w *workshop.Workshop, set datas
 			continue
 		}
 		o.printRemark("%s: %s, k = %d", set.title, m.title, k)
-		sel, took, err := o.runSelect(ctx, w, set, k, o.seed, m.flagsOn(set))
+		file, sel, took, err := r.SelectFeatures(ctx, o.tuningSet(t, set), k, o.seed, m.flagsOn(set))
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.title, err)
 		}
-		if files[m.selectionKey(set, k)], err = writeSelection(ctx, o, w, sel); err != nil {
-			return err
-		}
+		files[m.selectionKey(set, k)] = file
 		if largest {
 			out.times = append(out.times, selectionTime{set, m, sel.Rows, sel.Timing, took})
 		}
 	}
 	return nil
-}
-
-func (o *options) runSelect(ctx context.Context, w *workshop.Workshop, set dataset, k int, seed uint64, flags []string) (*stream.Selection, workshop.Cost, error) {
-	args := append(o.commonFlags(set, k, seed), flags...)
-	sel, took, err := runOnce(ctx, o, w, "select", args, func(sel *stream.Selection) (workshop.Cost, error) {
-		made, took, err := w.RunSelect(ctx, args...)
-		*sel = *made
-		sel.Columns, sel.Scores, sel.Trace = nil, nil, nil // as long as the table is wide, and not needed
-		return took, err
-	})
-	switch {
-	case err != nil:
-		return nil, took, err
-	case len(sel.Selected) < k:
-		return nil, took, fmt.Errorf("selected %d features of %d: %s", len(sel.Selected), k, strings.Join(sel.Warnings, "; "))
-	case sel.IsDecidedByTies():
-		return nil, took, fmt.Errorf("all %d selected features have equal scores, so column order decided: this is no result of the method", k)
-	}
-	return sel, took, nil
 }
 
 func (m contender) selectionKey(set dataset, k int) string {
@@ -161,10 +135,11 @@ func (m contender) selectionKey(set dataset, k int) string {
 }
 
 func (m contender) flagsOn(set dataset) []string {
+	var classes []string
 	if m.takesClasses {
-		return append([]string{"--clusters", strconv.Itoa(set.classes)}, m.flags...)
+		classes = []string{"--clusters", strconv.Itoa(set.classes)}
 	}
-	return m.flags
+	return slices.Concat(classes, m.flags, m.flagsOfSet[set.title])
 }
 
 func (m contender) featureCountOn(set dataset, k int) int {
@@ -191,25 +166,39 @@ func describeClustering(e *stream.Evaluation, set dataset) string {
 	return fmt.Sprintf("%s: %s in %d clusters; %d runs, each the best of %d", set.title, rows, e.Clusters, e.Runs, e.Restarts)
 }
 
-func scoreOf(r stream.Evaluated, field string) (stream.Spread, bool) {
-	for _, s := range r.ClusterScores() {
-		if s.Field == field && s.Spread != nil {
-			return *s.Spread, true
-		}
-	}
-	return stream.Spread{}, false
-}
-
 func (o *options) inputPath(set dataset) string {
-	if set.title == emnistName {
-		return o.emnist
+	if set.path != "" {
+		return set.path
 	}
 	return filepath.Join(o.data, set.file)
 }
 
-func (o *options) commonFlags(set dataset, k int, seed uint64) []string {
-	return []string{o.inputPath(set), "--label", "label", "-k", strconv.Itoa(k), "--scale", "none",
-		"--seed", strconv.FormatUint(seed, 10), "--threads", strconv.Itoa(o.threads)}
+// tuningSet returns the dataset with the flags of the table's protocol.
+func (o *options) tuningSet(t table, set dataset) tuning.Set {
+	s := tuning.Set{
+		Title: set.title, Input: o.inputPath(set), Label: "label", Counts: set.counts, Flags: []string{"--scale", "none"}, Seed: o.seed, Threads: o.threads,
+		JudgeFlags:  []string{"--protocol", t.protocol, "--starts", "random", "--clusters", strconv.Itoa(set.classes)},
+		ChoiceFlags: set.choiceFlags,
+	}
+	if o.quick {
+		s.JudgeFlags = append(s.JudgeFlags, "--runs", "2", "--restarts", "1")
+	}
+	return s
+}
+
+func (o *options) tuneAll(ctx context.Context, r *tuning.Runner, t table, set dataset, out *outcome) error {
+	for _, m := range t.methods {
+		if m.grids == nil {
+			continue
+		}
+		best, alike, err := r.TuneMethod(ctx, o.tuningSet(t, set), tuning.Method{Title: m.title, Flags: m.flagsOn(set), Grids: m.grids}, t.measures[0].field,
+			func(text string) { o.printRemark("%s: %s, %s", set.title, m.title, text) })
+		if err != nil {
+			return err
+		}
+		out.tuned = append(out.tuned, tunedPair{best, alike})
+	}
+	return nil
 }
 
 func fileNameFor(title string) string {

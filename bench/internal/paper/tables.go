@@ -1,6 +1,10 @@
 package paper
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/bench/internal/tuning"
+)
 
 // table describes a table of a paper on which ufs-stream is based: the methods, the datasets, and the figures to
 // compare with. For a new method add a line to methods, for a new figure a line to references.
@@ -23,23 +27,24 @@ type measure struct{ title, field string }
 // dataset is a file and the numbers of features to select from it.
 type dataset struct {
 	title, file string
+	path        string // path of the input, if it is not the file in the folder of the datasets
 	features    int
 	classes     int
 	counts      []int
+	scaledRows  bool     // each row is scaled to [0, 1] before, as the paper does with images
+	choiceFlags []string // flags of eval for the choice of settings by the labels, if every run of k-means is dear
 }
 
 // contender is a way to choose features, such as a method.
 type contender struct {
 	title           string
-	baseline        bool     // a baseline that eval computes without a selection file, and calls by this title
-	rankingPerCount bool     // the ranking depends on the number of features, so that select must run for every number
-	takesClasses    bool     // --clusters is set to the number of classes, as in the paper of the method
-	flags           []string // flags of select
-	grids           []grid   // the settings from which the labels choose the best, as in the paper of the method
+	baseline        bool                // a baseline that eval computes without a selection file, and calls by this title
+	rankingPerCount bool                // the ranking depends on the number of features, so that select must run for every number
+	takesClasses    bool                // --clusters is set to the number of classes, as in the paper of the method
+	flags           []string            // flags of select
+	flagsOfSet      map[string][]string // more flags of select on a set, by its title
+	grids           []tuning.Grid       // the settings from which the labels choose the best, as in the paper of the method
 }
-
-// grid is a call of path. Its flags follow the flags of the method, and then come its weights, each with several values.
-type grid struct{ flags, weights []string }
 
 // allFeatures names the baseline that uses all features.
 const allFeatures = "all"
@@ -59,16 +64,17 @@ func greedyTable() table {
 	t := table{
 		name:  "greedy",
 		title: "Farahat, Ghodsi, Kamel (2013), Table 2: NMI of k-means on the selected features",
-		about: "Values as in the file (`--scale none`), 4, 7 and 10 % of the features. A run is the best of 10 " +
+		about: "Values as in the file (`--scale none`), but of the images each row scaled to [0, 1]; 1, 4, 7 and 10 % of the " +
+			"features. A run is the best of 10 " +
 			"restarts of k-means by inertia, with as many clusters as classes; mean and standard deviation are over " +
 			"the runs. NMI is divided by the geometric mean of the entropies.",
 		protocol: "greedy",
 		measures: []measure{{"NMI", "nmi_sqrt"}},
 		sets: []dataset{
-			{"ORL", "orl.parquet", 1024, 40, []int{41, 72, 102}},
-			{"COIL20", "coil20.parquet", 1024, 20, []int{41, 72, 102}},
-			{"Isolet", "isolet.parquet", 617, 26, []int{25, 43, 62}},
-			{"USPS", "usps.parquet", 256, 10, []int{10, 18, 26}},
+			{title: "ORL", file: "orl.parquet", features: 1024, classes: 40, counts: []int{10, 41, 72, 102}, scaledRows: true},
+			{title: "COIL20", file: "coil20.parquet", features: 1024, classes: 20, counts: []int{10, 41, 72, 102}, scaledRows: true},
+			{title: "Isolet", file: "isolet.parquet", features: 617, classes: 26, counts: []int{6, 25, 43, 62}},
+			{title: "USPS", file: "usps.parquet", features: 256, classes: 10, counts: []int{3, 10, 18, 26}, scaledRows: true},
 		},
 		methods: []contender{
 			{title: allFeatures, baseline: true},
@@ -94,7 +100,7 @@ func greedyTable() table {
 		{"COIL20", "mcfs", []float64{70.9, 71.0, 73.0}},
 		{"COIL20", "laplacian", []float64{64.8, 67.6, 67.9}},
 	} {
-		for i, k := range t.findSet(printed.set).counts {
+		for i, k := range t.findSet(printed.set).counts[1:] { // of 1 % we have no figures
 			t.references = append(t.references, figure{printed.set, printed.method, "NMI", k, printed.values[i]})
 		}
 	}
@@ -104,9 +110,9 @@ func greedyTable() table {
 	return t
 }
 
-func gridsOf(option string, values []string, weights ...string) (grids []grid) {
+func gridsOf(option string, values []string, weights ...string) (grids []tuning.Grid) {
 	for _, v := range values {
-		grids = append(grids, grid{[]string{option, v}, weights})
+		grids = append(grids, tuning.Grid{Flags: []string{option, v}, Weights: weights})
 	}
 	return grids
 }
@@ -122,28 +128,29 @@ func printedScores(set, method string, measures []measure, values ...float64) (f
 func sfufsTable() table {
 	measures := []measure{{"ACC", "acc"}, {"NMI", "nmi_sqrt"}, {"Purity", "purity"}}
 	dimensions, decades := []string{"10", "20", "40"}, "1e-3..1e3"
+	anchors := map[string][]string{"MSRA25": {"--anchors", "500"}, "USPS": {"--anchors", "500"}, "MNIST": {"--anchors", "1000"}, emnistName: {"--anchors", "1000"}}
 	return table{
 		name:  "sfufs",
 		title: "Hu, Wang, Nie et al. (SFUFS), Tables 2 to 4: accuracy, NMI and purity, and running times",
 		about: "Values as in the file (`--scale none`), means over the runs of one k-means each, with as many clusters " +
 			"as classes. The numbers of features are 1/4, 1/2, 3/4 and 7/8 of all: the paper uses 224 of the 256 of USPS. " +
-			"The grids are α (SFUFS) or γ (FUFS) by decades from 1e-3 to 1e3, with 10, 20 and 40 dimensions. `laplacian` and " +
-			"`mcfs` work on the anchor graph here, where their own papers compare all pairs of rows.",
+			"The grids are α (SFUFS) or γ (FUFS) by decades from 1e-3 to 1e3, with 10, 20 and 40 dimensions, on 500 anchors, " +
+			"or 1,000 of MNIST and E-MNIST. `laplacian` and `mcfs` work on the anchor graph here, where their own papers compare all pairs of rows.",
 		protocol: "sfufs",
 		measures: measures,
 		sets: []dataset{
-			{"MSRA25", "more/msra25.parquet", 256, 12, []int{64, 128, 192, 224}},
-			{"USPS", "usps.parquet", 256, 10, []int{64, 128, 192, 224}},
-			{"MNIST", "mnist70k.parquet", 784, 10, []int{196, 392, 588, 686}},
+			{title: "MSRA25", file: "more/msra25.parquet", features: 256, classes: 12, counts: []int{64, 128, 192, 224}},
+			{title: "USPS", file: "usps.parquet", features: 256, classes: 10, counts: []int{64, 128, 192, 224}},
+			{title: "MNIST", file: "mnist70k.parquet", features: 784, classes: 10, counts: []int{196, 392, 588, 686}},
 		},
 		methods: []contender{
 			{title: allFeatures, baseline: true},
 			{title: "random", baseline: true},
 			{title: "laplacian", flags: []string{"--method", "laplacian"}},
 			{title: "mcfs", flags: []string{"--method", "mcfs"}, rankingPerCount: true, takesClasses: true},
-			{title: "fufs", flags: []string{"--method", "fufs", "--constraint", "identity"}, takesClasses: true,
+			{title: "fufs", flags: []string{"--method", "fufs", "--constraint", "identity"}, takesClasses: true, flagsOfSet: anchors,
 				grids: gridsOf("--clusters", dimensions, "--gamma", decades)},
-			{title: "sfufs", flags: []string{"--method", "sfufs", "--constraint", "identity"}, takesClasses: true,
+			{title: "sfufs", flags: []string{"--method", "sfufs", "--constraint", "identity"}, takesClasses: true, flagsOfSet: anchors,
 				grids: gridsOf("--clusters", dimensions, "--alpha", decades)},
 			{title: "sfufs scatter (ours)", flags: []string{"--method", "sfufs", "--constraint", "scatter"}, takesClasses: true},
 			{title: "graphgreedy (ours)", flags: []string{"--method", "graphgreedy"}},
@@ -166,7 +173,7 @@ func sfufsTable() table {
 func eufsTable() table {
 	measures := []measure{{"ACC", "acc"}, {"NMI", "nmi_sqrt"}}
 	counts := []int{50, 100, 150, 200, 250, 300}
-	gridsFor := func(sparsity, other string) []grid { // a larger weight of the sparsity leaves no feature
+	gridsFor := func(sparsity, other string) []tuning.Grid { // a larger weight of the sparsity leaves no feature
 		return gridsOf("--mu", []string{"1e-6", "1e-3", "1"}, sparsity, "1e-4..1", other, "1e-4..1e2")
 	}
 	return table{
@@ -175,14 +182,14 @@ func eufsTable() table {
 		about: "Means over the runs of one k-means each on the values as in the file, with as many clusters as classes. The rows " +
 			"of `eufs` and `hufs` are the program's default, one setting for all sets. The papers print the best of a grid: " +
 			"here the weight of the sparsity by decades from 1e-4 to 1, that of the graph or tree from 1e-4 to 1e2, and μ₀ of 1e-6, " +
-			"1e-3 and 1. The tree of `hufs` is of pixels where " +
-			"the columns are pixels, else of correlations.",
+			"1e-3 and 1. The tree of `hufs` is of pixels, on " +
+			"Prostate-GE of correlations.",
 		protocol: "sfufs",
 		measures: measures,
 		sets: []dataset{
-			{"COIL20", "coil20.parquet", 1024, 20, counts},
-			{"warpPIE10P", "warppie10p.parquet", 2420, 10, counts},
-			{"Prostate-GE", "prostate_ge.parquet", 5966, 2, counts},
+			{title: "COIL20", file: "coil20.parquet", features: 1024, classes: 20, counts: counts},
+			{title: "warpPIE10P", file: "warppie10p.parquet", features: 2420, classes: 10, counts: counts},
+			{title: "Prostate-GE", file: "prostate_ge.parquet", features: 5966, classes: 2, counts: counts},
 		},
 		methods: []contender{
 			{title: allFeatures, baseline: true},
@@ -190,7 +197,8 @@ func eufsTable() table {
 			{title: "laplacian", flags: []string{"--method", "laplacian"}},
 			{title: "eufs", flags: []string{"--method", "eufs", "--scale", "unit"}, takesClasses: true, grids: gridsFor("--alpha", "--beta")},
 			{title: "eufs standard", flags: []string{"--method", "eufs", "--scale", "standard"}, takesClasses: true},
-			{title: "hufs", flags: []string{"--method", "hufs", "--scale", "unit"}, takesClasses: true, grids: gridsFor("--beta", "--alpha")},
+			{title: "hufs", flags: []string{"--method", "hufs", "--scale", "unit"}, takesClasses: true, grids: gridsFor("--beta", "--alpha"),
+				flagsOfSet: map[string][]string{"COIL20": {"--tree", "image"}, "warpPIE10P": {"--tree", "image"}, "Prostate-GE": {"--tree", "correlation"}}},
 		},
 		references: slices.Concat(
 			printedScores("COIL20", "eufs", measures, 63.4, 77.2),
@@ -210,9 +218,9 @@ func cpufsTable() table {
 		protocol: "sfufs",
 		measures: []measure{{"ACC", "acc"}, {"NMI", "nmi_sqrt"}},
 		sets: []dataset{
-			{"ORL", "orl.parquet", 1024, 40, []int{50, 100, 200, 300}},
-			{"COIL20", "coil20.parquet", 1024, 20, []int{50, 100, 200, 300}},
-			{"warpPIE10P", "warppie10p.parquet", 2420, 10, []int{50, 100, 200, 300}},
+			{title: "ORL", file: "orl.parquet", features: 1024, classes: 40, counts: []int{50, 100, 200, 300}},
+			{title: "COIL20", file: "coil20.parquet", features: 1024, classes: 20, counts: []int{50, 100, 200, 300}},
+			{title: "warpPIE10P", file: "warppie10p.parquet", features: 2420, classes: 10, counts: []int{50, 100, 200, 300}},
 		},
 		methods: []contender{
 			{title: allFeatures, baseline: true},
@@ -245,7 +253,7 @@ func EMNISTSeconds(method string) (float64, bool) {
 }
 
 func emnistSet(folder string) dataset {
-	return dataset{emnistName, folder, 900, 10, []int{788}}
+	return dataset{title: emnistName, path: folder, features: 900, classes: 10, counts: []int{788}}
 }
 
 func (t table) findSet(title string) dataset {

@@ -54,3 +54,21 @@ func FormatPoints(share float64) string {
 	}
 	return fmt.Sprintf("%.1f", 100*share)
 }
+
+// Table is a table of text. Cells may have Markdown's **bold** and `code`.
+type Table struct {
+	Titles      []string
+	TextColumns int // number of the first columns that contain text, as in TableHead
+	Rows        [][]string
+}
+
+// AddRow adds a row with a cell for each title.
+func (t *Table) AddRow(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// WriteMarkdown writes the table as Markdown.
+func (t *Table) WriteMarkdown(w io.Writer) {
+	TableHead(w, t.Titles, t.TextColumns)
+	for _, row := range t.Rows {
+		TableRow(w, row)
+	}
+}

@@ -23,7 +23,7 @@ const maxExactPairs = 50
 // data sets or runs: Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945). It ranks the
 // absolute differences; equal ones get the mean of their ranks, and pairs without a difference are left out. NaN
 // represents a failure, which is worse than any score. For up to 50 pairs that differ the probabilities are exact, also
-// with equal ranks: every assignment of signs to these ranks is equally probable. For more pairs, they are those of the
+// with equal ranks: every assignment of signs to these ranks is equally probable. For more pairs, they come from the
 // normal distribution with the variance of these ranks and a correction for continuity. Without pairs, P and Above are
 // NaN. If no pair differs, they are 1. The slices must have the same length.
 func WilcoxonTest(a, b []float64) PairedTest {

@@ -50,7 +50,7 @@ func naiveWilcoxon(a, b []float64) (pairs int, p, above float64) {
 	return len(d), min(1, 2*min(atLeastPlus, atLeastMinus)/all), atLeastPlus / all
 }
 
-// TestWilcoxonExact: the probabilities are those of counting all signs, with equal differences and zeros; and swapping
+// TestWilcoxonExact: the probabilities agree with a count of all signs, with equal differences and zeros; and swapping
 // the sides swaps the sums.
 func TestWilcoxonExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
