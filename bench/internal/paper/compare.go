@@ -100,19 +100,9 @@ func (t outcome) tunedTestSection() section {
 func tabulateTests(list []comparison) results.Table {
 	t := results.Table{Titles: []string{"dataset", "method", "beside", "features", "NMI: difference", "p, two-tailed t", "p, one-tailed t", "p, Wilcoxon and Holm"}, TextColumns: 3}
 	for _, c := range list {
-		t.AddRow(c.set, c.method, c.other, fmt.Sprint(c.count), fmt.Sprintf("%+.1f", c.difference), formatChance(c.tests.TwoTailed), formatChance(c.tests.OneTailed), formatChance(c.holm))
+		t.AddRow(c.set, c.method, c.other, fmt.Sprint(c.count), fmt.Sprintf("%+.1f", c.difference), results.FormatChance(c.tests.TwoTailed), results.FormatChance(c.tests.OneTailed), results.FormatChance(c.holm))
 	}
 	return t
-}
-
-func formatChance(p float64) string {
-	switch {
-	case math.IsNaN(p):
-		return results.NoFigure
-	case p < 0.0005:
-		return "< 0.001"
-	}
-	return fmt.Sprintf("%.3f", p)
 }
 
 func writeCSV(w io.Writer, outcomes []outcome) error {

@@ -29,6 +29,8 @@ type options struct {
 	shares     []string
 	output     string
 	label      string
+	tune       string
+	binary     string // ufs-stream, for tune
 	seeds      int
 	halves     int
 	rows       int64
@@ -66,6 +68,10 @@ of variants that stand for such settings, as sfufs:identity for sfufs:constraint
 --selections judges choices of other tools on their sets: files that eval --selection takes,
 each with the name of its set, in a folder with the name of the tool.
 
+--tune labels judges every setting of the grids of path for sfufs, fufs, eufs, hufs, jelsr and ndfs by the
+labels, 1e-3..1e3 for each weight or the ranges in --methods, as sfufs:alpha=0.1..10,clusters=20,
+and runs the best again. OUTPUT.tuned keeps the outputs of its commands.
+
 Every finished pair of set and variant is a line of OUTPUT.jsonl, and is not run again
 until the set, the options or the method's own sources change: the same command goes on
 where it was interrupted. OUTPUT.md, OUTPUT.csv, OUTPUT.json and OUTPUT-….svg are then
@@ -77,6 +83,7 @@ written anew from these lines.
   ufs-stream-bench quality --methods greedy,greedy:none,random --k 5,10 -o /tmp/q SETS
   ufs-stream-bench quality --methods greedy,sfufs:alpha=0.1,clusters=20 --label species iris.csv
   ufs-stream-bench quality --methods default,random --selections mytool/iris.json --label species iris.csv
+  ufs-stream-bench quality --methods sfufs,eufs --tune labels --k 5,10 --label species iris.csv
   ufs-stream-bench quality --methods list`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.progress, o.command, o.inputs = c.RemarksWriter(), c.CommandLine(), args
@@ -90,12 +97,14 @@ written anew from these lines.
 	f.StringSliceVar(&o.skip, "skip", nil, "not the sets whose `NAMES` match these globs")
 	f.StringSliceVar(&o.shares, "k", []string{"2", "5", "10", "20"}, "shares of the features to choose, in `PERCENT`; 2 features at least")
 	f.StringVarP(&o.output, "output", "o", "bench-results/quality", "results are `PATH`.md, .csv, .json, .jsonl and -….svg")
+	f.StringVar(&o.tune, "tune", "", "also choose the settings of methods by `labels`, as papers do, from path's grids, beside random features tuned alike and the default")
+	f.StringVar(&o.binary, "binary", "", "tune this `FILE` (default: build ufs-stream, or else the installed one)")
 	f.StringVar(&o.label, "label", "", "class column `COL` (default: label, else class)")
 	f.IntVar(&o.seeds, "seeds", 10, "`N` runs of k-means, each from one start")
 	f.IntVar(&o.halves, "halves", 2, "`N` halves of the rows, in complementary pairs, to select from for the stability; 0: none")
 	f.Int64Var(&o.rows, "rows", 20_000, "select from a seeded sample of `N` rows where a set has more")
 	f.Int64Var(&o.evalRows, "eval-rows", 3_000, "cluster a seeded sample of `N` rows where a set has more")
-	f.DurationVar(&o.timeout, "timeout", 3*time.Minute, "give up a selection that takes longer")
+	f.DurationVar(&o.timeout, "timeout", 3*time.Minute, "give up a selection that takes longer, or a tuning that takes longer for each of its settings")
 	f.Var(&o.memory, "memory-limit", "`size` for a selection")
 	f.BoolVar(&o.generated, "generated", true, "add the generated sets")
 	f.BoolVar(&o.fresh, "fresh", false, "run again what is there")
@@ -125,6 +134,8 @@ func (o *options) validate(ctx context.Context) (err error) {
 		return stream.Usagef("quality: --seeds %d, --rows %d, --eval-rows %d: want 1 seed and 4 rows or more", o.seeds, o.rows, o.evalRows)
 	case o.halves < 0 || o.halves%2 != 0:
 		return stream.Usagef("quality: --halves %d: want an even number; halves come in pairs", o.halves)
+	case o.tune != "" && o.tune != byLabels:
+		return stream.Usagef("quality: --tune %s: want %s", o.tune, byLabels)
 	case o.timeout <= 0:
 		return stream.Usagef("quality: --timeout %s: want a time above 0", o.timeout)
 	}
@@ -140,6 +151,11 @@ func (o *options) validate(ctx context.Context) (err error) {
 	}
 	if err := o.chooseVariants(); err != nil {
 		return err
+	}
+	if o.tune != "" {
+		if err := refuseUntunable(o.variants); err != nil {
+			return err
+		}
 	}
 	o.variants, err = appendSelections(ctx, o.variants, o.selections, int64(o.memory))
 	return err
@@ -179,6 +195,11 @@ func (o *options) runQuality(ctx context.Context, out io.Writer) error {
 	r := &run{options: o, scratch: scratch, store: store}
 	if err := r.fillFindings(ctx, sets); err != nil {
 		return err
+	}
+	if o.tune != "" {
+		if err := r.tuneVariants(ctx, sets); err != nil {
+			return err
+		}
 	}
 	return r.writeResults(ctx, host, sets)
 }

@@ -24,6 +24,7 @@ type run struct {
 	scratch string
 	store   *findingsFile
 	cells   []cell // one for each set and variant of this run
+	tuned   []tunedVariant
 }
 
 // cell is the finding of a variant on a set.

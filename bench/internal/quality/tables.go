@@ -47,6 +47,7 @@ type tableRow struct {
 	seconds       float64 // total time over the sets
 	refused       int
 	gap, gapError float64 // mean difference of its NMI from the NMI of the first row, and the standard error of this mean
+	p             float64 // P of Wilcoxon's test of these differences, with Holm's correction over the ranked rows
 }
 
 func (r *run) makeTables(sets []dataset) (list []table) {
@@ -137,6 +138,7 @@ func (t *table) rankRows() {
 	slices.SortStableFunc(t.rows, func(a, b tableRow) int { return cmp.Compare(a.rank, b.rank) })
 	slices.Sort(ranks.Mean)
 	t.ranks = ranks
+	var p []float64
 	for i := range t.rows {
 		row := &t.rows[i]
 		var gaps []float64
@@ -147,6 +149,13 @@ func (t *table) rankRows() {
 		}
 		s := judge.Summarize(gaps)
 		row.gap, row.gapError = s.Mean, s.Std/math.Sqrt(float64(s.Runs))
+		if row.p = math.NaN(); i > 0 && row.ranked {
+			row.p = judge.WilcoxonTest(t.rows[0].scores[scoreNMI], row.scores[scoreNMI]).P
+		}
+		p = append(p, row.p)
+	}
+	for i, adjusted := range judge.AdjustHolm(p) {
+		t.rows[i].p = adjusted
 	}
 }
 

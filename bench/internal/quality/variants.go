@@ -26,6 +26,7 @@ type variant struct {
 	method   string
 	scale    string // "" means the method's own default
 	settings method.Settings
+	ranges   map[string]string // with --tune: weights of which the name gives several values
 	// needsRunPerCount is true if every number of features needs a run, because a choice of few features is not the
 	// beginning of a choice of many. findPerCountVariants detects most of these variants.
 	needsRunPerCount bool
@@ -59,7 +60,7 @@ func knownVariants() []variant {
 		names = append(names, v.name)
 	}
 	for _, name := range names {
-		v, err := parseVariant(name)
+		v, err := parseVariant(name, false)
 		if err != nil {
 			continue
 		}
@@ -75,8 +76,8 @@ func knownVariants() []variant {
 const defaultVariant = "default"
 
 // parseVariant parses METHOD, or METHOD:SETTINGS with settings such as scale=none,alpha=0.1. A word without = stands for
-// settings of variantSettings.
-func parseVariant(name string) (variant, error) {
+// settings of variantSettings. If tunes is set, a weight may have several values, for a grid.
+func parseVariant(name string, tunes bool) (variant, error) {
 	methodName, text, hasSettings := strings.Cut(name, ":")
 	v := variant{name: name, method: methodName, settings: make(method.Settings)}
 	spec, err := methods.Find(methods.All(), methodName)
@@ -121,7 +122,19 @@ func parseVariant(name string) (variant, error) {
 		return v, err
 	}
 	v.needsRunPerCount = v.method == "mcfs" || v.settings.Text("refine") == "swap" || v.settings.Text("smooth") == "auto"
-	return v, bound.Single(v.settings)
+	if !tunes {
+		return v, bound.Single(v.settings)
+	}
+	for option, value := range v.settings {
+		if text := fmt.Sprint(value); strings.Contains(text, "..") && bound.Options.Find(option).Type == "NUMBERS" {
+			if v.ranges == nil {
+				v.ranges = make(map[string]string)
+			}
+			v.ranges[option] = text
+			delete(v.settings, option)
+		}
+	}
+	return v, nil
 }
 
 func (o *options) chooseVariants() error {
@@ -133,7 +146,7 @@ func (o *options) chooseVariants() error {
 	for _, name := range joinSettings(o.methods) {
 		i := slices.IndexFunc(known, func(v variant) bool { return v.name == name })
 		if i < 0 {
-			v, err := parseVariant(name)
+			v, err := parseVariant(name, o.tune != "")
 			if err != nil {
 				return stream.Usagef("quality: --methods %s: %w; --methods list gives the names", name, err)
 			}

@@ -38,10 +38,12 @@ func (r *run) writeMarkdown(w io.Writer, host workshop.Machine, sets []dataset, 
 		fmt.Fprintf(w, "- a half of the public sets of every kind, drawn by --held-out %d, is held out: a default may be chosen by the tables \"chosen\n"+
 			"  on\", and those \"not chosen on\" say what it is worth elsewhere\n", r.heldOut)
 	}
-	fmt.Fprintf(w, "- ranks are by NMI within each set; the tests are those of Demšar (JMLR 7, 2006): Friedman, Iman and Davenport, Nemenyi\n")
+	fmt.Fprintf(w, "- ranks are by NMI within each set; the tests are those of Demšar (JMLR 7, 2006): Friedman, Iman and Davenport, Nemenyi;\n"+
+		"  p is Wilcoxon's signed-rank test of the first and a variant over the sets, two-sided, with Holm's correction over the variants\n")
 	for _, t := range tables {
 		r.writeTable(w, t)
 	}
+	r.writeTuned(w)
 	r.writeLakes(w, sets)
 	r.writeSets(w, sets)
 	fmt.Fprintf(w, "\nGenerated sets, made anew by every run:\n\n")
@@ -78,7 +80,7 @@ func (r *run) writeSets(w io.Writer, sets []dataset) {
 func (r *run) writeTable(w io.Writer, t table) {
 	fmt.Fprintf(w, "\n## %s\n", t.title)
 	writeList(w, t.listDemands())
-	results.TableHead(w, append([]string{"variant", "mean rank", "NMI", "to the first", "public"}, t.kinds...), 1)
+	results.TableHead(w, append([]string{"variant", "mean rank", "NMI", "to the first", "p", "public"}, t.kinds...), 1)
 	for _, v := range t.rows {
 		rank, gap := results.NoFigure, results.NoFigure
 		if v.ranked {
@@ -87,7 +89,7 @@ func (r *run) writeTable(w io.Writer, t table) {
 		if !math.IsNaN(v.gap) && v.variant != t.rows[0].variant {
 			gap = fmt.Sprintf("%+.1f ± %.1f", 100*v.gap, 100*v.gapError)
 		}
-		results.TableRow(w, append([]string{v.variant, rank, results.FormatPoints(t.meanOver(v, scoreNMI, acceptsAnyKind)), gap}, t.formatKindMeans(v, scoreNMI)...))
+		results.TableRow(w, append([]string{v.variant, rank, results.FormatPoints(t.meanOver(v, scoreNMI, acceptsAnyKind)), gap, results.FormatChance(v.p)}, t.formatKindMeans(v, scoreNMI)...))
 	}
 	t.writeOtherScores(w)
 	for _, part := range []struct {
@@ -367,6 +369,7 @@ func (r *run) writeJSON(w io.Writer, host workshop.Machine, sets []dataset, tabl
 		Seconds       stream.Number            `json:"seconds"`
 		Refused       int                      `json:"refused"`
 		Gap, GapError stream.Number
+		P             stream.Number `json:"p_wilcoxon_holm"` // of a comparison with the first
 	}
 	type ranking struct {
 		Shares      string        `json:"shares"`
@@ -381,11 +384,12 @@ func (r *run) writeJSON(w io.Writer, host workshop.Machine, sets []dataset, tabl
 		SameAsFirst []string      `json:"not_worse_than_the_first,omitempty"`
 	}
 	out := struct {
-		Schema  string    `json:"schema"`
-		Command string    `json:"command"`
-		Machine string    `json:"machine"`
-		Tables  []ranking `json:"tables"`
-		Results []finding `json:"findings"`
+		Schema  string        `json:"schema"`
+		Command string        `json:"command"`
+		Machine string        `json:"machine"`
+		Tables  []ranking     `json:"tables"`
+		Tuned   []tunedRecord `json:"tuned_by_labels,omitempty"`
+		Results []finding     `json:"findings"`
 	}{Schema: "ufs-stream/quality/v2", Command: r.command, Machine: host.String()}
 	n := func(v float64) stream.Number { return stream.Number(v) }
 	for _, t := range tables {
@@ -400,12 +404,15 @@ func (r *run) writeJSON(w io.Writer, host workshop.Machine, sets []dataset, tabl
 				kinds[kind] = n(t.meanOver(v, scoreNMI, acceptsOnlyKind(kind)))
 			}
 			x.Rows = append(x.Rows, row{v.variant, n(v.rank), mean(scoreNMI), n(t.meanOver(v, scoreNMI, isPublicKind)), kinds, mean(scoreStandard), mean(scoreKNN), mean(scoreACC),
-				1 - mean(scoreExplained), mean(scoreStability), mean(scoreFound), n(v.seconds), v.refused, n(v.gap), n(v.gapError)})
+				1 - mean(scoreExplained), mean(scoreStability), mean(scoreFound), n(v.seconds), v.refused, n(v.gap), n(v.gapError), n(v.p)})
 			if i > 0 && v.ranked && v.rank-t.rows[0].rank < t.ranks.Critical {
 				x.SameAsFirst = append(x.SameAsFirst, v.variant)
 			}
 		}
 		out.Tables = append(out.Tables, x)
+	}
+	for _, x := range r.tuned {
+		out.Tuned = append(out.Tuned, x.record())
 	}
 	for _, x := range r.cells {
 		out.Results = append(out.Results, x.finding)

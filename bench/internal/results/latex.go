@@ -26,7 +26,7 @@ func writeLaTeXRow(w io.Writer, cells []string) {
 	fmt.Fprintf(w, "%s \\\\\n", strings.Join(escaped, " & "))
 }
 
-// escapeLaTeX has the characters that LaTeX reads as commands, and those of our texts that its usual fonts do not have.
+// escapeLaTeX has the characters that LaTeX reads as commands, and some of our texts that its usual fonts do not have.
 var escapeLaTeX = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
 	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "--", `-{}-`, `"`, `\textquotedbl{}`,
 	"±", `$\pm$`, "×", `$\times$`, "✗", `$\times$`, "−", `$-$`, "–", "--", "…", `\dots{}`, "₀", `$_0$`,

@@ -55,6 +55,17 @@ func FormatPoints(share float64) string {
 	return fmt.Sprintf("%.1f", 100*share)
 }
 
+// FormatChance formats the probability of a test to three decimals.
+func FormatChance(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return NoFigure
+	case p < 0.0005:
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
 // Table is a table of text. Cells may have Markdown's **bold** and `code`.
 type Table struct {
 	Titles      []string

@@ -94,8 +94,8 @@ func approximateChanceOfRankSum(ranks []float64, sum float64) float64 {
 	return math.Erfc((sum-mean-0.5)/math.Sqrt(2*variance)) / 2
 }
 
-// AdjustHolm corrects the probabilities of several tests for their number: if all those that are below a level are
-// called significant, the probability that any of them is so by chance is at most this level. Holm, "A simple
+// AdjustHolm corrects the probabilities of several tests for their number: if all tests below a level are called
+// significant, the probability that any of them is so by chance is at most this level. Holm, "A simple
 // sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979). NaN stays, and does not
 // count as a test.
 func AdjustHolm(p []float64) []float64 {
