@@ -21,9 +21,9 @@
 // # Packages
 //
 // Each verb is a package below internal, whose documentation describes its steps: corpora, gen, kill, memory, paper,
-// peers, quality, and scale, which includes speed. Package verbs joins them to the program. They build on cli (the root command), workshop (the measured child
-// processes, and the machine) and results (tables and files); benchtest is for their tests. The programs that are
-// compared with ufs-stream have folders of their own: _bareread, _decode and _duckdb here, peers.py in internal/peers.
+// peers, quality, and scale, which includes speed. Package verbs joins them to the program. They build on cli (the root
+// command), workshop (the measured child processes, and the machine), tuning (settings that labels choose, for paper and
+// quality) and results (tables and files); benchtest is for their tests. The programs that are compared with ufs-stream have folders of their own: _bareread, _decode and _duckdb here, peers.py in internal/peers.
 //
 // # How close to the machine
 //

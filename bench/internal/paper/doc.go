@@ -2,8 +2,9 @@
 // our figures with the printed ones.
 //
 //  1. tables.go describes each table: the datasets, the methods, their grids of settings, and the printed figures.
-//  2. fillTable makes all selections of a table by ufs-stream select, and scores these by ufs-stream eval (run.go).
-//  3. tuneAll runs the grids by ufs-stream path, and chooses settings by the labels, as the papers do (tune.go).
-//  4. runOnce keeps the output of every command, so that an interrupted run continues (resume.go).
-//  5. writeTables writes each printed figure, our figure and the difference as Markdown (write.go).
+//     rows.go scales the rows of images, as a paper does.
+//  2. fillTable makes all selections of a table by ufs-stream select, scores these by ufs-stream eval, and tunes methods
+//     over their grids by the labels (run.go, package tuning).
+//  3. compare.go tests the methods, and compares tuned settings with random columns tuned alike and the default.
+//  4. writeFiles writes each printed figure, our figure and the difference as Markdown, CSV and LaTeX (write.go).
 package paper

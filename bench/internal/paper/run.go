@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -176,10 +177,11 @@ func (o *options) inputPath(set dataset) string {
 // tuningSet returns the dataset with the flags of the table's protocol.
 func (o *options) tuningSet(t table, set dataset) tuning.Set {
 	s := tuning.Set{
-		Title: set.title, Input: o.inputPath(set), Label: "label", Counts: set.counts, Flags: []string{"--scale", "none"}, Seed: o.seed, Threads: o.threads,
+		Title: set.title, Input: o.inputPath(set), Label: "label", Counts: set.counts, Flags: []string{"--scale", cmp.Or(set.scale, "none")}, Seed: o.seed, Threads: o.threads,
 		JudgeFlags:  []string{"--protocol", t.protocol, "--starts", "random", "--clusters", strconv.Itoa(set.classes)},
 		ChoiceFlags: set.choiceFlags,
 	}
+	s.JudgeFlags = append(s.JudgeFlags, t.judgeFlags...)
 	if o.quick {
 		s.JudgeFlags = append(s.JudgeFlags, "--runs", "2", "--restarts", "1")
 	}
