@@ -93,7 +93,7 @@ func (o *options) runPaper(ctx context.Context, out io.Writer) error {
 		}
 		outcomes = append(outcomes, result)
 	}
-	return o.writeFiles(ctx, out, w, outcomes)
+	return o.writeFiles(ctx, out, r, outcomes)
 }
 
 func (o *options) chooseTables() ([]table, error) {

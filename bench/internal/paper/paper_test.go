@@ -84,7 +84,7 @@ func TestPaperTable(t *testing.T) {
 		t.Errorf("rows are\n%q, want\n%q", got, want)
 	}
 	var text strings.Builder
-	writeMarkdown(&text, o.makeSections(w, []outcome{filled}))
+	writeMarkdown(&text, o.makeSections(r, []outcome{filled}))
 	for _, want := range []string{
 		"| -50.0 |", "| 250.0 |", "| 150.0 |", farMark, "0 of 3 comparisons", "| 34,496 |", "500 × 60", "--alpha 0.1 --gamma 0.1", "| " + tuning.RandomAlike, "kernel", w.Version, "--quick",
 		"all 500 rows in 8 clusters; 2 runs, each the best of 1", "by `eval` with `--sample 300`", "| other data: all columns ", "### Tests of the tuned settings", "| its default | ",
@@ -110,7 +110,7 @@ func TestPaperFiles(t *testing.T) {
 		}
 		x.rows = append(x.rows, row{set, contender{title: m}, []int{10, 2, 2}[i], r})
 	}
-	w := &workshop.Workshop{Version: "1"}
+	w := &tuning.Runner{Shop: &workshop.Workshop{Version: "1"}}
 	for name, want := range map[string][]string{"all": {"all.csv", "all.md", "all.tex"}, "one.tex": {"one.tex"}, "two.csv": {"two.csv"}, "three.MD": {"three.MD"}} {
 		dir := t.TempDir()
 		o := &options{output: filepath.Join(dir, name)}
@@ -183,17 +183,17 @@ func checkTuned(t *testing.T, o *options, r *tuning.Runner, filled outcome) {
 			t.Errorf("%s: %d settings, %d features, NMI %v and again %v", x.Method, x.Settings, x.Count, chosen, again)
 		}
 	}
-	idle := *r
-	shop := *r.Shop
-	shop.Program = "/nonexistent"
-	idle.Shop = &shop
-	again, err := o.fillTable(t.Context(), &idle, tinyTable())
+	program := r.Shop.Program
+	idle := must.Get(tuning.NewRunner(r.Shop, o.resume))(t)
+	r.Shop.Program = "/nonexistent"
+	defer func() { r.Shop.Program = program }()
+	again, err := o.fillTable(t.Context(), idle, tinyTable())
 	if err != nil {
 		t.Fatalf("the table from the kept files: %v", err)
 	}
 	var got, want strings.Builder
-	writeMarkdown(&got, o.makeSections(r.Shop, []outcome{again}))
-	writeMarkdown(&want, o.makeSections(r.Shop, []outcome{filled}))
+	writeMarkdown(&got, o.makeSections(idle, []outcome{again}))
+	writeMarkdown(&want, o.makeSections(r, []outcome{filled}))
 	if got.String() != want.String() {
 		t.Errorf("the kept files give\n%s\nwant\n%s", got.String(), want.String())
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 	"github.com/ufs-stream/ufs-stream/bench/internal/tuning"
-	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -41,8 +40,8 @@ type section struct {
 
 // writeFiles writes the results as Markdown, CSV and LaTeX: to the file of the output if it has the ending of one of
 // these, otherwise to three files. Without an output it writes Markdown to out.
-func (o *options) writeFiles(ctx context.Context, out io.Writer, shop *workshop.Workshop, outcomes []outcome) error {
-	sections := o.makeSections(shop, outcomes)
+func (o *options) writeFiles(ctx context.Context, out io.Writer, r *tuning.Runner, outcomes []outcome) error {
+	sections := o.makeSections(r, outcomes)
 	base := o.output
 	for _, form := range []struct {
 		ending string
@@ -128,12 +127,15 @@ func writeLaTeX(w io.Writer, sections []section) {
 	}
 }
 
-func (o *options) makeSections(shop *workshop.Workshop, outcomes []outcome) []section {
+func (o *options) makeSections(r *tuning.Runner, outcomes []outcome) []section {
 	head := section{level: 1, title: "The papers' tables", texts: []string{fmt.Sprintf("Made by `%s`, seed %d.", o.command, o.seed)}}
 	if o.quick {
 		head.texts = append(head.texts, "**--quick: 2 runs of one restart. These are no figures to compare.**")
 	}
-	head.notes = []string{fmt.Sprintf("machine: %s", shop.Machine), "program: " + shop.Version}
+	commands, total := r.TotalCost()
+	head.notes = []string{fmt.Sprintf("machine: %s", r.Shop.Machine), "program: " + r.Shop.Version,
+		fmt.Sprintf("%s commands of ufs-stream, one at a time, also those kept by an earlier run: %s min; %s min of CPU time",
+			humanize.Comma(int64(commands)), results.FormatSeconds(total.Wall.Minutes()), results.FormatSeconds(total.CPU.Minutes()))}
 	head.end = fmt.Sprintf("\"Paper\" is the figure printed by the paper, on its machine and its data; %s means there is none. Scores are in\n"+
 		"per cent: mean ± standard deviation over the runs, which start k-means from rows drawn at random, as the papers do.\n"+
 		"Bold: the best at this number of selected features, or not significantly worse by Welch's two-tailed t-test of NMI at\n"+

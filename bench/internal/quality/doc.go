@@ -1,6 +1,5 @@
 // Package quality implements the verb quality, which supports decisions about defaults. It ranks and tests every method
-// on every labelled dataset. Labels are used only for scores, not for choices, unless --tune
-// asks for it:
+// on every labelled dataset. Labels are used only for scores, not for choices, unless --tune asks for it:
 //
 //  1. findSets lists the labelled files of the inputs (sets.go) with their kinds. It also generates
 //     datasets with a known right selection (described in kinds.go, made by made.go).

@@ -21,7 +21,8 @@ import (
 type Runner struct {
 	Shop    *workshop.Workshop
 	folder  string
-	program string // digest of ufs-stream
+	program string                   // digest of ufs-stream
+	costs   map[string]workshop.Cost // by the file of the output
 }
 
 // NewRunner returns a runner that keeps outputs in folder, or in the workshop if folder is "".
@@ -33,11 +34,20 @@ func NewRunner(shop *workshop.Workshop, folder string) (*Runner, error) {
 	if folder == "" {
 		folder = shop.Dir
 	}
-	return &Runner{shop, folder, hashText(string(program))}, nil
+	return &Runner{shop, folder, hashText(string(program)), make(map[string]workshop.Cost)}, nil
 }
 
 // KeptPath returns the path of a file in the folder of the kept outputs.
 func (r *Runner) KeptPath(name string) string { return filepath.Join(r.folder, name) }
+
+// TotalCost returns the number of commands so far, and the sums of their times, also if their outputs were kept from
+// before.
+func (r *Runner) TotalCost() (commands int, total workshop.Cost) {
+	for _, c := range r.costs {
+		total.Wall, total.CPU = total.Wall+c.Wall, total.CPU+c.CPU
+	}
+	return len(r.costs), total
+}
 
 // Set is a dataset, and the flags with which the verbs read it.
 type Set struct {
@@ -75,12 +85,14 @@ func runOnce[T any](ctx context.Context, r *Runner, verb string, args []string, 
 	path := r.KeptPath(verb + "-" + key + ".json")
 	done := new(finishedRun[T])
 	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, done) == nil {
+		r.costs[path] = done.Cost
 		return &done.Output, done.Cost, nil
 	}
 	done.Command = command
 	if done.Cost, err = run(&done.Output); err != nil {
 		return nil, done.Cost, err
 	}
+	r.costs[path] = done.Cost
 	text, err := json.Marshal(done)
 	if err != nil {
 		return nil, done.Cost, err
