@@ -75,7 +75,7 @@ func (r *run) tuneVariants(ctx context.Context, sets []dataset) error {
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
-			case err != nil && limit.Err() != nil:
+			case errors.Is(limit.Err(), context.DeadlineExceeded):
 				x.refusal = fmt.Sprintf("takes more than %s for %d settings", time.Duration(settings)*r.timeout, settings)
 			case err != nil:
 				x.refusal = shortRefusal(err)
@@ -156,13 +156,9 @@ func (v variant) grid() (grid tuning.Grid, settings int, err error) {
 	weights := maps.Clone(v.ranges)
 	if weights == nil {
 		weights = make(map[string]string)
-		for _, option := range spec.Declare().Options.All() {
-			if option.Type != "NUMBERS" || v.settings[option.Name] != nil || len(weights) == 2 { // path varies two
-				continue
-			}
-			several := maps.Clone(v.settings)
-			several[option.Name] = defaultWeights
-			if _, err := spec.Bind(several); err == nil {
+		options := slices.DeleteFunc(slices.Clone(spec.Declare().Options.All()), func(o *method.Option) bool { return o.Type != "NUMBERS" })
+		for _, option := range options[:min(2, len(options))] { // path varies the first two
+			if v.settings[option.Name] == nil {
 				weights[option.Name] = defaultWeights
 			}
 		}

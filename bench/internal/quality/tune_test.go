@@ -53,6 +53,10 @@ func TestTuneByLabels(t *testing.T) {
 	}
 	benchtest.CheckTables(t, summary)
 	benchtest.CheckNoScratch(t)
+	short := append(slices.Clone(args), "--fresh", "--timeout", "1ms", "--methods", "fufs", "--sets", "one", "-o", filepath.Join(t.TempDir(), "q"))
+	if code, _, said := bench.Run(t.Context(), short...); code != exit.Done || !strings.Contains(benchtest.ReadText(t, short[len(short)-1]+".md"), "| fufs | one | takes more than 7ms for 7 settings |") {
+		t.Errorf("within a millisecond a setting: exit %d: %s", code, said)
+	}
 	args[slices.Index(args, shop.Program)] = "/nonexistent"
 	if code, _, said := bench.Run(t.Context(), args...); code == exit.Done || !strings.Contains(said, "nonexistent") {
 		t.Errorf("without a program: exit %d: %s", code, said)
@@ -63,7 +67,7 @@ func TestTuneByLabels(t *testing.T) {
 func TestTuneGrids(t *testing.T) {
 	for name, want := range map[string]string{
 		"sfufs": "--alpha 1e-3..1e3 --gamma 1e-3..1e3", "sfufs:alpha=2": "--gamma 1e-3..1e3", "sfufs:alpha=1..100": "--alpha 1..100", "fufs": "--gamma 1e-3..1e3",
-		"eufs:scale=unit,beta=0.1x..10x": "--beta 0.1x..10x", "ndfs": "--alpha 1e-3..1e3 --beta 1e-3..1e3", "greedy": "", "fufs:gamma=1": "", "udfs": "",
+		"eufs:scale=unit,beta=0.1x..10x": "--beta 0.1x..10x", "ndfs": "--alpha 1e-3..1e3 --beta 1e-3..1e3", "ndfs:beta=1": "--alpha 1e-3..1e3", "greedy": "", "fufs:gamma=1": "", "udfs": "",
 	} {
 		v := must.Get(parseVariant(name, true))(t)
 		grid, settings, err := v.grid()
