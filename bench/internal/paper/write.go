@@ -257,7 +257,7 @@ func joinReasons(before, reason string) string {
 func (t outcome) tunedSection() section {
 	s := section{level: 3, title: "Tuned by the labels", texts: []string{fmt.Sprintf("Every setting of the paper's grid is judged by the labels, at each number of features, and the one of the highest %s is\n"+
 		"chosen, as the papers do. \"Again\" is this setting with fresh seeds of the method and of k-means. %q chooses\n"+
-		"likewise from as many random selections, whose setting is their seed: what a choice by labels alone is worth.\n"+
+		"likewise from as many random selections as the grid has settings; their setting is a seed: what a choice by labels alone is worth.\n"+
 		"\"Default\" is the program's default at this number of features, with the seeds of \"again\"; it sees no labels. Settings whose\n"+
 		"features all have equal scores are left out.", t.table.measures[0].title, tuning.RandomAlike)}, notes: t.choiceNotes()}
 	s.table = results.Table{Titles: []string{"dataset", "method", "setting", "settings", "features"}, TextColumns: 3}
