@@ -11,6 +11,7 @@ type Step struct {
 	// Split is the objective with E in place of X − UVᵀ, Z in place of one U, and P in place of MV: eq. (14) of EUFS,
 	// or (4.6) of HUFS. Its relative change decides convergence.
 	Split     float64
+	Graph     float64 // the graph's part of Split, β Tr(ZᵀLU)
 	ResidualZ float64 // ‖Z − U‖
 	ResidualE float64 // ‖X − UVᵀ − E‖
 	ResidualP float64 // ‖P − MV‖, only in HUFS

@@ -158,6 +158,7 @@ func (s *solver) runIteration(ctx context.Context, iteration int) error {
 		return err
 	}
 	step.Split += split + penalty.split
+	step.Graph = penalty.split
 	step.Objective += penalty.objective
 	s.trace = append(s.trace, step)
 	next := min(s.opt.Rho*s.mu, s.opt.MuMax)
@@ -166,8 +167,9 @@ func (s *solver) runIteration(ctx context.Context, iteration int) error {
 }
 
 // hasConverged reports whether the relative change of eq. (14) was at most Tol in each of the last five iterations. One
-// iteration is not enough, because the value of eq. (14) rises and falls, and hardly changes near its extremes. The
-// change is also 0 as long as V is 0 and E has not changed.
+// iteration is not enough, because the value of eq. (14) rises and falls, and hardly changes near its extremes. As long
+// as V and E are 0, the graph's part is all of the value. A small μ₀ keeps them at 0 for many iterations, in which U may
+// not change.
 func (s *solver) hasConverged() bool {
 	const iterations = 5
 	if len(s.trace) <= iterations || s.opt.Tol < 0 {
@@ -176,7 +178,7 @@ func (s *solver) hasConverged() bool {
 	last := s.trace[len(s.trace)-1-iterations:]
 	for i, step := range last[1:] {
 		before := last[i].Split
-		if before == 0 || math.Abs(step.Split-before) > s.opt.Tol*math.Abs(before) {
+		if before == last[i].Graph || math.Abs(step.Split-before) > s.opt.Tol*math.Abs(before) {
 			return false
 		}
 	}

@@ -297,6 +297,24 @@ func TestProgressAndConvergence(t *testing.T) {
 	}
 }
 
+// TestTheIterationWaitsForV: a small μ₀ keeps V and E at 0 at first. With a graph that hardly changes U, and with none,
+// the iteration goes on until they have left 0.
+func TestTheIterationWaitsForV(t *testing.T) {
+	const n, d, k = 90, 10, 2
+	x, u := unitColumns(grouped(n, d, k, 7)), indicator(n, k)
+	ring := &graph{neighbours: rowstest.SparseGraph(ringLaplacian(n))}
+	for _, beta := range []float64{0, 1e-9, 1e-5} {
+		opt := Options{Alpha: Weight{Value: 0.02}, Beta: Weight{Value: beta}, Mu: 1e-6, MaxIter: 400}
+		r := mustSolve(t, problemOf(t, x, u, nil, ring, 0), opt)
+		if r.Trace[0].Split != r.Trace[0].Graph {
+			t.Errorf("beta %v: V or E is not 0 in the first iteration, %+v: μ₀ is too large for this test", beta, r.Trace[0])
+		}
+		if slices.Max(r.Scores) == 0 || !r.Converged {
+			t.Errorf("beta %v: after %d iterations converged %t, scores %v: want a convergence with scores above 0", beta, len(r.Trace), r.Converged, r.Scores)
+		}
+	}
+}
+
 // TestFromRowsToScores: a run from the unscaled rows, with the graph that they make, gives the scores of the paper's
 // formulas on dense matrices.
 func TestFromRowsToScores(t *testing.T) {

@@ -98,12 +98,12 @@ func (s *solver) valuesToSave() []any {
 	return list
 }
 
-const figuresOfStep = 8 // numbers of a Step that are saved
+const figuresOfStep = 9 // numbers of a Step that are saved
 
 func traceToNumbers(trace []Step) []float64 {
 	var list []float64
 	for _, s := range trace {
-		list = append(list, float64(s.Iteration), s.Mu, s.Objective, s.Split, s.ResidualZ, s.ResidualE, s.ResidualP, float64(s.Rank))
+		list = append(list, float64(s.Iteration), s.Mu, s.Objective, s.Split, s.Graph, s.ResidualZ, s.ResidualE, s.ResidualP, float64(s.Rank))
 	}
 	return list
 }
@@ -112,7 +112,7 @@ func traceFromNumbers(figures []float64) []Step {
 	var trace []Step
 	for ; len(figures) >= figuresOfStep; figures = figures[figuresOfStep:] {
 		f := figures
-		trace = append(trace, Step{Iteration: int(f[0]), Mu: f[1], Objective: f[2], Split: f[3], ResidualZ: f[4], ResidualE: f[5], ResidualP: f[6], Rank: int(f[7])})
+		trace = append(trace, Step{Iteration: int(f[0]), Mu: f[1], Objective: f[2], Split: f[3], Graph: f[4], ResidualZ: f[5], ResidualE: f[6], ResidualP: f[7], Rank: int(f[8])})
 	}
 	return trace
 }
