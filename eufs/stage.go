@@ -64,10 +64,11 @@ func (p *Problem) restoreFrom(stage stream.Stage, s *problemState) (err error) {
 	return err
 }
 
-// stageName returns the name under which the state of the run is saved. It depends on the settings and the tree.
+// stageName returns the name under which the state of the run is saved. It depends on the settings, the tree, and the
+// form of the saved figures.
 func (s *solver) stageName() string {
 	h := fnv.New64a()
-	fmt.Fprint(h, s.alpha, s.beta, s.opt.Mu, s.opt.Method, s.opt.Float32)
+	fmt.Fprint(h, s.alpha, s.beta, s.opt.Mu, s.opt.Rho, s.opt.MuMax, s.opt.Method, s.opt.Float32, figuresOfStep)
 	if s.opt.Tree != nil {
 		fmt.Fprint(h, s.opt.Tree.nodeGroups())
 	}
