@@ -50,3 +50,20 @@ func PassInMemory(x kernel.Matrix[float64]) PassFunc {
 		})
 	}
 }
+
+// CentreColumns subtracts the means of the columns of x, row-major without gaps.
+func CentreColumns(x kernel.Matrix[float64]) {
+	mean := make([]float64, x.Cols)
+	for range 2 { // the second time removes the rounding error of the first mean
+		clear(mean)
+		for i := range x.Rows {
+			kernel.Axpy(1, x.Data[i*x.Cols:][:x.Cols], mean)
+		}
+		for j := range mean {
+			mean[j] /= float64(x.Rows)
+		}
+		for i := range x.Rows {
+			kernel.Axpy(-1, mean, x.Data[i*x.Cols:][:x.Cols])
+		}
+	}
+}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/internal/rows/inmemory"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -64,35 +64,24 @@ func (m *rufsMethod) selectOptions(seed uint64, threads int) Options {
 
 // Cost implements method.Method. All rows must fit into memory, because any of them may be a neighbour.
 func (m *rufsMethod) Cost(s method.Shape) (method.Cost, error) {
-	n, d := max(s.Rows, 0), max(len(s.Columns), 1)
 	opt := m.selectOptions(0, s.Threads)
-	bytes := max(rows.DenseBytes(n, d), 8*n*int64(d)+Bytes(n, d, opt)) // the rows are first loaded, then solved
-	return method.Cost{
-		Bytes: bytes, Least: bytes,
-		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all of them must fit into memory, and {sample} sets their number")},
-		Iterations: opt.WithDefaults(s.Rows).MaxIter,
-	}, nil
+	return inmemory.PlanCost(s, func(n int64, d int) (int64, int) { return Bytes(n, d, opt), opt.WithDefaults(n).MaxIter }), nil
 }
 
 func (m *rufsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	n, d := int(e.Rows), len(e.Columns)
-	source := rows.Source{Source: e.Source, Meter: e.Meter, OnPass: e.Pass}
-	x, err := source.ReadDense(ctx, e.Threads, n, d, e.Std.To)
+	x, passes, err := inmemory.ReadRows(ctx, e)
 	if err != nil {
-		return nil, err
-	}
-	if err := e.Release(); err != nil {
 		return nil, err
 	}
 	opt := m.selectOptions(e.Seed, e.Threads)
 	opt.Progress, opt.Stages = e.Iteration, e.Stages
-	res, err := Select(ctx, x.Data, n, d, opt)
+	res, err := Select(ctx, x.Data, x.Rows, x.Cols, opt)
 	if err != nil {
 		return nil, err
 	}
 	opt = opt.WithDefaults(e.Rows)
 	out := res.ToRanking()
-	out.Passes = source.Passes
+	out.Passes = passes
 	out.Used = map[string]any{
 		"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "neighbors": opt.Neighbors, "clusters": opt.Clusters,
 		"max-iter": opt.MaxIter, "tol": opt.Tol,

@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/rowsparse"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
@@ -26,7 +27,7 @@ func TestFormsRankAlike(t *testing.T) {
 				o = o.WithDefaults(int64(n), d)
 				x := kernel.RowMajor(slices.Concat(clusters(n, d, 4)...), n, d, d)
 				f := must.Get(newScatterForm(t.Context(), kernel.NewTeam(threads), x, o, wide))(t)
-				return must.Get(newSolver(f, d, o.Clusters, o.Gamma).runUpdates(t.Context(), o))(t)
+				return must.Get(runUpdates(t.Context(), rowsparse.NewSolver(f, d, o.Clusters, o.Gamma), d, o))(t)
 			}
 			name := fmt.Sprintf("%v %+v", shape, opt)
 			want, got := solve(false, 2), solve(true, 2)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/rows"
+	"github.com/ufs-stream/ufs-stream/internal/rows/inmemory"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -54,40 +54,29 @@ func (m *udfsMethod) selectOptions(threads int) Options {
 
 // Cost implements method.Method. All rows must fit into memory, because any of them may be a neighbour.
 func (m *udfsMethod) Cost(s method.Shape) (method.Cost, error) {
-	n, d := max(s.Rows, 0), max(len(s.Columns), 1)
 	opt := m.selectOptions(s.Threads)
-	bytes := max(rows.DenseBytes(n, d), 8*n*int64(d)+Bytes(n, d, opt)) // the rows are first loaded, then solved
-	return method.Cost{
-		Bytes: bytes, Least: bytes,
-		Passes:     method.Passes{Least: 1, Most: 1, Why: stream.Textf("then the rows are loaded; all of them must fit into memory, and {sample} sets their number")},
-		Iterations: opt.WithDefaults(s.Rows, d).MaxIter,
-	}, nil
+	return inmemory.PlanCost(s, func(n int64, d int) (int64, int) { return Bytes(n, d, opt), opt.WithDefaults(n, d).MaxIter }), nil
 }
 
 func (m *udfsMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	n, d := int(e.Rows), len(e.Columns)
-	source := rows.Source{Source: e.Source, Meter: e.Meter, OnPass: e.Pass}
-	x, err := source.ReadDense(ctx, e.Threads, n, d, e.Std.To)
+	x, passes, err := inmemory.ReadRows(ctx, e)
 	if err != nil {
-		return nil, err
-	}
-	if err := e.Release(); err != nil {
 		return nil, err
 	}
 	opt := m.selectOptions(e.Threads)
 	opt.Progress, opt.Stages = e.Iteration, e.Stages
-	res, err := Select(ctx, x.Data, n, d, opt)
+	res, err := Select(ctx, x.Data, x.Rows, x.Cols, opt)
 	if err != nil {
 		return nil, err
 	}
-	opt = opt.WithDefaults(e.Rows, d)
+	opt = opt.WithDefaults(e.Rows, x.Cols)
 	out := res.ToRanking()
-	out.Passes, out.Warnings = source.Passes, res.Warnings
+	out.Passes, out.Warnings = passes, res.Warnings
 	out.Used = map[string]any{
 		"alpha": opt.Lambda, "gamma": opt.Gamma, "neighbors": opt.Neighbors, "clusters": opt.Clusters,
 		"max-iter": opt.MaxIter, "tol": opt.Tol,
 	}
-	if 2*e.K < d {
+	if 2*e.K < x.Cols {
 		// COIL20, 51 features: NMI is 31, and 73 for random features
 		out.Warnings = append(out.Warnings, stream.Textf("the constraint WᵀW = I of the paper prefers features that hardly vary between neighbours, so that few features chosen by it can be worse than random ones"))
 	}

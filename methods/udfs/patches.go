@@ -3,11 +3,11 @@ package udfs
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/rowsparse"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
@@ -144,22 +144,14 @@ func centreSymmetricMatrix(a []float64, order int) {
 	}
 }
 
-// panelRows is the number of rows of LX in memory at a time. Sums over the rows of a panel are added up in order.
-const panelRows = 256
-
 // scatterMatrix returns M = XᵀLX, d×d, with both triangles. A row of LX is a sum over the patches that contain the row,
-// in their order, so that the bits do not depend on the number of workers. For each row, LX costs (k+1)²·d flops and
-// the product with Xᵀ costs 2·d² flops.
+// in their order, so that the bits do not depend on the number of workers. For each row, LX costs (k+1)²·d flops.
 func (p *patches) scatterMatrix(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64]) ([]float64, error) {
-	n, d, s := x.Rows, x.Cols, p.size
-	m, lx := make([]float64, d*d), make([]float64, min(panelRows, n)*d)
-	for first := 0; first < n; first += panelRows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		h := min(panelRows, n-first)
+	d, s := x.Cols, p.size
+	m := make([]float64, d*d)
+	err := rowsparse.WriteScatter(ctx, team, m, rowsparse.LayOutPanel(nil, x.Rows, d), x, func(dst []float64, first, h int) {
 		kernel.Each(team.Threads(), h, func(i int) {
-			row := lx[i*d:][:d]
+			row := dst[i*d:][:d]
 			clear(row)
 			for _, e := range p.memberships[p.firstMembership[first+i]:p.firstMembership[first+i+1]] {
 				patch, place := int(e)/s, int(e)%s
@@ -169,15 +161,8 @@ func (p *patches) scatterMatrix(ctx context.Context, team *kernel.Team, x kernel
 				}
 			}
 		})
-		kernel.Gemm(team, 1, x.Sub(first, 0, h, d).Trans(), kernel.RowMajor(lx, h, d, d), kernel.RowMajor(m, d, d, d))
-	}
-	linalg.Symmetrize(kernel.RowMajor(m, d, d, d))
-	for _, v := range m {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("udfs: the scatter of the patches: %w", linalg.ErrNotFinite)
-		}
-	}
-	return m, nil
+	})
+	return m, err
 }
 
 func (p *patches) laplacianMatrix(n int) kernel.Matrix[float64] {

@@ -2,9 +2,11 @@ package udfs
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/numeric/rowsparse"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -26,9 +28,9 @@ func Bytes(n int64, d int, opt Options) int64 {
 	return room.Measure(func(l *room.Layout) {
 		l.Phase(func() { l.Add(rows.SearchBytes(n, d, opt.Neighbors, opt.Threads)) })
 		scatter := 8*(3*n*n+n*int64(d)) + kernel.TeamBytes(d, int(n)) // U, its axes, L and LV
-		if !isWide(n, d) {
+		if !rowsparse.IsWide(n, d) {
 			l.Add(8 * int64(d) * int64(d)) // M
-			scatter = 8*panelRows*int64(d) + kernel.TeamBytes(d, d)
+			scatter = room.Measure(func(l *room.Layout) { rowsparse.LayOutPanel(l, int(n), d) }) + kernel.TeamBytes(d, d)
 		}
 		l.Phase(func() {
 			layOutPatches(l, int(n), opt.Neighbors+1)
@@ -38,7 +40,7 @@ func Bytes(n int64, d int, opt Options) int64 {
 			}
 			l.Add(n*int64(16*opt.Neighbors+8) + scatter) // also the neighbours, and a copy of the first memberships
 		})
-		l.Add(solverBytes(n, d, opt.Clusters))
+		l.Add(rowsparse.SolverBytes(n, d, opt.Clusters))
 	})
 }
 
@@ -56,20 +58,20 @@ func Select(ctx context.Context, x []float64, n, d int, opt Options) (*Result, e
 	if n < 2 || d < 1 {
 		return nil, stream.Dataf("", "%d rows of %d features: neighbourhoods take two rows", n, d)
 	}
-	f, err := newScatterForm(ctx, kernel.NewTeam(opt.Threads), kernel.RowMajor(x[:n*d], n, d, d), opt, isWide(int64(n), d))
+	f, err := newScatterForm(ctx, kernel.NewTeam(opt.Threads), kernel.RowMajor(x[:n*d], n, d, d), opt, rowsparse.IsWide(int64(n), d))
 	if err != nil {
 		return nil, err
 	}
-	s := newSolver(f, d, opt.Clusters, opt.Gamma)
-	if s.norm == 0 {
+	s := rowsparse.NewSolver(f, d, opt.Clusters, opt.Gamma)
+	if s.IsZero() {
 		return nil, stream.Dataf("", "every row equals its nearest ones: no feature separates them; raise {neighbors}")
 	}
-	return s.runUpdates(ctx, opt)
+	return runUpdates(ctx, s, d, opt)
 }
 
 // newScatterForm computes M from the rows of x, which it centres in place. If wide is true, M is stored as a product.
-func newScatterForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, wide bool) (scatterForm, error) {
-	centreColumns(x)
+func newScatterForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[float64], opt Options, wide bool) (rowsparse.Matrix, error) {
+	rows.CentreColumns(x)
 	n, d := x.Rows, x.Cols
 	near, err := rows.FindNearest(ctx, team, n, d, opt.Neighbors, rows.PartBytes(int64(n), d), rows.PassInMemory(x))
 	if err != nil {
@@ -80,28 +82,18 @@ func newScatterForm(ctx context.Context, team *kernel.Team, x kernel.Matrix[floa
 		return nil, err
 	}
 	if wide {
-		return newRowForm(ctx, team, x, p, opt.Clusters)
+		f, err := rowsparse.NewProduct(ctx, team, x, opt.Clusters)
+		if err == nil {
+			err = f.SetLaplacian(p.laplacianMatrix(n))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("udfs: %w", err)
+		}
+		return f, nil
 	}
 	m, err := p.scatterMatrix(ctx, team, x)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("udfs: %w", err)
 	}
-	return newFullForm(team, m, d, opt.Clusters), nil
-}
-
-// centreColumns subtracts the means of the columns. M does not depend on the means, but its precision does.
-func centreColumns(x kernel.Matrix[float64]) {
-	mean := make([]float64, x.Cols)
-	for range 2 { // the second time removes the rounding error of the first mean
-		clear(mean)
-		for i := range x.Rows {
-			kernel.Axpy(1, x.Data[i*x.Cols:][:x.Cols], mean)
-		}
-		for j := range mean {
-			mean[j] /= float64(x.Rows)
-		}
-		for i := range x.Rows {
-			kernel.Axpy(-1, mean, x.Data[i*x.Cols:][:x.Cols])
-		}
-	}
+	return rowsparse.NewFull(team, m, d, opt.Clusters), nil
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
+const epsilon = 1e-8 // of package rowsparse
+
 // naive is UDFS from the papers' words: every patch with its own selection, an inverse by
 // elimination, all eigenpairs by rotation.
 func naive(x [][]float64, k int, lambda, gamma float64, c, updates int) (norms, objective []float64) {
