@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,7 +45,7 @@ type Bound struct {
 	RequireConverged bool
 }
 
-// DefaultSample is the number of rows that FromRows methods draw by default.
+// DefaultSample is the number of rows that FromRows methods draw by default, unless their Spec has another.
 const DefaultSample = 10_000
 
 const (
@@ -71,7 +72,7 @@ func (s Spec) Declare() *Bound {
 		b.Anchors.Declare(b.Options)
 		b.Anchors.DeclareFile(b.Options)
 	case FromRows:
-		b.Options.Int64(&b.Sample, "sample", DefaultSample,
+		b.Options.Int64(&b.Sample, "sample", cmp.Or(s.Rows, DefaultSample),
 			"iterate over a seeded sample of `N` rows; 0: all rows, in memory where they fit, else out of core, with the same result; sparse rows are converted to dense ones; from statistics: all sampled rows in them, or N of these").
 			Bound(func() bool { return b.Sample >= 0 }, "want a number of rows, 0 for all")
 	}

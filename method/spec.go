@@ -87,6 +87,7 @@ type Spec struct {
 	From  From
 	Takes Takes
 	Scale gram.Scale // the default scale
+	Rows  int64      // number of rows that a FromRows method draws by default; 0 means DefaultSample
 	// PathAdvice recommends an alternative to a path, i.e. to selections for several settings or numbers of features,
 	// for a method that supports neither. It may be empty.
 	PathAdvice stream.Text

@@ -18,6 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods/fspca"
 	"github.com/ufs-stream/ufs-stream/methods/jelsr"
 	"github.com/ufs-stream/ufs-stream/methods/pca"
+	"github.com/ufs-stream/ufs-stream/methods/rsfs"
 	"github.com/ufs-stream/ufs-stream/methods/rufs"
 	"github.com/ufs-stream/ufs-stream/methods/socfs"
 	"github.com/ufs-stream/ufs-stream/methods/spec"
@@ -52,6 +53,7 @@ func All() []method.Spec {
 		u2fs.Specs(),
 		udfs.Specs(),
 		rufs.Specs(),
+		rsfs.Specs(),
 		pca.Specs(),
 	)
 }

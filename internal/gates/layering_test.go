@@ -101,17 +101,19 @@ var mayImport = map[string][]string{
 	"chunkio/internal/where":          {"stream", "internal/app/condition", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/writer":         {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/parquet/footer"},
 
-	"gram":                      {"stream", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/splitmix", "internal/disk/words"},
-	"cluster":                   {"stream", "internal/numeric/kernel", "internal/memory/room"},
-	"anchor":                    {"stream", "gram", "cluster", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/disk/words", "internal/numeric/splitmix"},
-	"internal/judging/hygiene":  {"stream", "gram", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words", "internal/memory/room"},
-	"internal/rows":             {"stream", "internal/numeric/kernel", "internal/memory/room"},
-	"internal/numeric/spectral": {"stream", "gram", "anchor", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
-	"internal/rows/rowsample":   {"stream", "anchor", "internal/disk/words", "internal/numeric/splitmix"},
-	"internal/numeric/ridge":    {"gram", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
-	"internal/judging/survey":   {"stream", "gram", "anchor", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/spectral", "internal/numeric/splitmix"}, // what a sample of rows says of a table
-	"method":                    {"stream", "gram", "anchor", "internal/app/suggest"},
-	"methods/align":             {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey", "internal/memory/room"},
+	"gram":                       {"stream", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/splitmix", "internal/disk/words"},
+	"cluster":                    {"stream", "internal/numeric/kernel", "internal/memory/room"},
+	"anchor":                     {"stream", "gram", "cluster", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/disk/words", "internal/numeric/splitmix"},
+	"internal/judging/hygiene":   {"stream", "gram", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words", "internal/memory/room"},
+	"internal/rows":              {"stream", "internal/numeric/kernel", "internal/memory/room"},
+	"internal/numeric/spectral":  {"stream", "gram", "anchor", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/rows"},
+	"internal/numeric/rowsparse": {"internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
+	"internal/rows/inmemory":     {"stream", "method", "internal/numeric/kernel", "internal/rows"},
+	"internal/rows/rowsample":    {"stream", "anchor", "internal/disk/words", "internal/numeric/splitmix"},
+	"internal/numeric/ridge":     {"gram", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
+	"internal/judging/survey":    {"stream", "gram", "anchor", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/spectral", "internal/numeric/splitmix"}, // what a sample of rows says of a table
+	"method":                     {"stream", "gram", "anchor", "internal/app/suggest"},
+	"methods/align":              {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey", "internal/memory/room"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
 	"methods/baseline":       {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/memory/room"},
@@ -124,11 +126,12 @@ var mayImport = map[string][]string{
 	"methods/pca":            {"stream", "gram", "cluster", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/u2fs":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
-	"methods/udfs":           {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/rows", "internal/memory/room"},
-	"methods/rufs":           {"stream", "gram", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/rows"},
+	"methods/udfs":           {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/rowsparse", "internal/rows", "internal/rows/inmemory", "internal/memory/room"},
+	"methods/rufs":           {"stream", "gram", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/rows", "internal/rows/inmemory"},
+	"methods/rsfs":           {"stream", "gram", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room", "internal/rows", "internal/rows/inmemory"},
 	"methods/spec":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
-	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/cdlfs", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/spec", "methods/jelsr", "internal/app/suggest", "methods/pca"},
+	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/cdlfs", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/rsfs", "methods/spec", "methods/jelsr", "internal/app/suggest", "methods/pca"},
 	"internal/judging/trust": {"methods/align", "anchor", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey", "stream"},
 
 	// The rooms of greedy: arrows go one way.

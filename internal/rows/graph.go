@@ -1,7 +1,10 @@
 package rows
 
 import (
+	"cmp"
 	"slices"
+
+	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 )
 
 // Graph is a sparse symmetric n×n matrix A. Entries Start[i] to Start[i+1]−1 of Value are the values in row i, and the
@@ -50,6 +53,22 @@ func JoinNeighbours(near []Neighbour, n int) *Graph {
 	return g
 }
 
+// JoinWeights returns the graph of S + Sᵀ with its degrees, for the weights S_ij of each row i on its neighbours j. The
+// parameter `weights` has a weight for each element of `near`, which is that of [JoinNeighbours].
+func JoinWeights(near []Neighbour, weights []float64, n int) *Graph {
+	k, g := len(near)/max(n, 1), JoinNeighbours(near, n)
+	weight := func(i, j int) float64 {
+		at := slices.IndexFunc(near[i*k:][:k], func(o Neighbour) bool { return int(o.Index) == j })
+		if at < 0 {
+			return 0
+		}
+		return weights[i*k+at]
+	}
+	g.MapValues(func(i, j int, _ float64) float64 { return weight(min(i, j), max(i, j)) + weight(max(i, j), min(i, j)) })
+	g.SetDegrees()
+	return g
+}
+
 // MapValues replaces the value v of every entry (i, j) by to(i, j, v), row after row.
 func (g *Graph) MapValues(to func(i, j int, v float64) float64) {
 	for i := range len(g.Start) - 1 {
@@ -89,4 +108,43 @@ func (g *Graph) LaplacianTo(workers int, dst, x []float64, first, h, c int) {
 			}
 		}
 	})
+}
+
+// WriteLaplacian writes L to the n×n matrix dst, row-major without gaps.
+func (g *Graph) WriteLaplacian(dst kernel.Matrix[float64]) {
+	clear(dst.Data)
+	for i := range dst.Rows {
+		for e := g.Start[i]; e < g.Start[i+1]; e++ {
+			dst.Data[i*dst.Cols+int(g.Index[e])] = -g.Value[e]
+		}
+		dst.Data[i*(dst.Cols+1)]++
+		if g.Degree != nil {
+			dst.Data[i*(dst.Cols+1)] += g.Degree[i] - 1
+		}
+	}
+}
+
+// FindComponents returns the connected components of the graph: lists of rows, each ascending, by falling size. Of two
+// components of equal size, the first has the lower row. Entries that are 0 do not connect rows.
+func (g *Graph) FindComponents() (parts [][]int32) {
+	seen := make([]bool, len(g.Start)-1)
+	for first := range seen {
+		if seen[first] {
+			continue
+		}
+		seen[first] = true
+		part := []int32{int32(first)}
+		for at := 0; at < len(part); at++ {
+			for e := g.Start[part[at]]; e < g.Start[part[at]+1]; e++ {
+				if j := g.Index[e]; g.Value[e] != 0 && !seen[j] {
+					seen[j] = true
+					part = append(part, j)
+				}
+			}
+		}
+		slices.Sort(part)
+		parts = append(parts, part)
+	}
+	slices.SortStableFunc(parts, func(a, b []int32) int { return cmp.Compare(len(b), len(a)) })
+	return parts
 }
