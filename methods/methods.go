@@ -21,6 +21,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods/rsfs"
 	"github.com/ufs-stream/ufs-stream/methods/rufs"
 	"github.com/ufs-stream/ufs-stream/methods/socfs"
+	"github.com/ufs-stream/ufs-stream/methods/sogfs"
 	"github.com/ufs-stream/ufs-stream/methods/spec"
 	"github.com/ufs-stream/ufs-stream/methods/u2fs"
 	"github.com/ufs-stream/ufs-stream/methods/udfs"
@@ -54,6 +55,7 @@ func All() []method.Spec {
 		udfs.Specs(),
 		rufs.Specs(),
 		rsfs.Specs(),
+		sogfs.Specs(),
 		pca.Specs(),
 	)
 }

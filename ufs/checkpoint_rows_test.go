@@ -34,7 +34,8 @@ func TestRowsGoOn(t *testing.T) {
 	for name, options := range map[string]method.Settings{
 		"eufs": {"clusters": 3, "max-iter": 5, "sample": 0, "graph": "anchor", "anchors": 20}, "hufs": {"clusters": 3, "max-iter": 5, "sample": 0, "tree": "image"},
 		"cpufs": {"clusters": 3, "max-iter": 5, "sample": 0, "graph": "anchor", "anchors": 20},
-		"rufs":  {"clusters": 3, "max-iter": 5, "sample": 200}, "rsfs": {"clusters": 3, "max-iter": 5, "tol": 1e-15}, "udfs": {"clusters": 3, "max-iter": 30, "sample": 200, "tol": 1e-15},
+		"rufs":  {"clusters": 3, "max-iter": 5, "sample": 200}, "rsfs": {"clusters": 3, "max-iter": 5, "tol": 1e-15},
+		"sogfs": {"clusters": 3, "max-iter": 5, "tol": 1e-15, "sample": 200}, "udfs": {"clusters": 3, "max-iter": 30, "sample": 200, "tol": 1e-15},
 	} {
 		q := Request{Input: Input{Paths: []string{few}}, Choice: Choice{Method: name, K: 4, Options: options}, Limits: Limits{Threads: 2}}
 		if name == "eufs" { // in scratch files only where there are more

@@ -35,7 +35,7 @@ func rowsRequests() []string {
 		"--method cpufs --clusters 4 --shape 5x10", "--method cpufs --sample 300 --seed 4 --neighbors 3 --shape 5x10",
 		"--method eufs --clusters 4 --where x000>0", "--method cpufs --sample 300 --where x000>0 --neighbors 3 --shape 5x10",
 		"--method udfs --clusters 4 --alpha 50 --neighbors 3", "--method rufs --clusters 4 --sample 300 --nu 0.5 --max-iter 5",
-		"--method rsfs --clusters 4 --sample 300 --beta 0.2x --errors 0.05x --max-iter 5",
+		"--method rsfs --clusters 4 --sample 300 --beta 0.2x --errors 0.05x --max-iter 5", "--method sogfs --clusters 4 --sample 300 --gamma 0.5 --dimensions 3 --max-iter 3",
 		"--method cpufsnn --nu 0.5 --alpha 2 --beta 0.3 --eta 1000 --graph anchor --anchors 40 --anchor-method kmeans --shape 5x10",
 	}
 }

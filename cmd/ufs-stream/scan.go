@@ -25,8 +25,8 @@ whole, with the scaling and the anchors. INPUT is as in select.
   ufs-stream scan data --profile profile.ufs --method sfufs --shard 1/8 -o 1.ufs
 
 With --sample-rows a profile keeps a seeded sample of rows. Methods that iterate over rows
-(eufs, hufs, cpufs, cpufsnn, udfs, rufs, rsfs) select from it as from all the data with --sample. Each part
-keeps its sample, and merge combines them into the sample of the whole.
+(eufs, hufs, cpufs, cpufsnn, udfs, rufs, rsfs, sogfs) select from it as from all the data with --sample. Each
+part keeps its sample, and merge combines them into the sample of the whole.
 
   ufs-stream scan data --profile-only --sample-rows 10000 --method eufs -o rows.ufs
   ufs-stream select --stats rows.ufs --method eufs -k 50

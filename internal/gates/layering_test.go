@@ -129,9 +129,10 @@ var mayImport = map[string][]string{
 	"methods/udfs":           {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/rowsparse", "internal/rows", "internal/rows/inmemory", "internal/memory/room"},
 	"methods/rufs":           {"stream", "gram", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/rows", "internal/rows/inmemory"},
 	"methods/rsfs":           {"stream", "gram", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room", "internal/rows", "internal/rows/inmemory"},
+	"methods/sogfs":          {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/rowsparse", "internal/numeric/spectral", "internal/memory/room", "internal/rows", "internal/rows/inmemory"},
 	"methods/spec":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
-	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/cdlfs", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/rsfs", "methods/spec", "methods/jelsr", "internal/app/suggest", "methods/pca"},
+	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/cdlfs", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/rsfs", "methods/sogfs", "methods/spec", "methods/jelsr", "internal/app/suggest", "methods/pca"},
 	"internal/judging/trust": {"methods/align", "anchor", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey", "stream"},
 
 	// The rooms of greedy: arrows go one way.

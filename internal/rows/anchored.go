@@ -47,7 +47,7 @@ func (g *AnchoredGraph) SetAnchors(team *kernel.Team, points kernel.Matrix[float
 // and adds them to Δ.
 func (g *AnchoredGraph) WeighRows(z kernel.Sparse, x kernel.Matrix[float64]) error {
 	k := g.Count
-	g.index, g.distance = Resize(g.index, z.Rows*(k+1)), Resize(g.distance, z.Rows*(k+1))
+	g.index, g.distance = ResizeSlice(g.index, z.Rows*(k+1)), ResizeSlice(g.distance, z.Rows*(k+1))
 	g.nearest.SearchTo(g.index, g.distance, x)
 	for i := range z.Rows {
 		copy(z.Index[i*k:][:k], g.index[i*(k+1):])
@@ -55,12 +55,12 @@ func (g *AnchoredGraph) WeighRows(z kernel.Sparse, x kernel.Matrix[float64]) err
 			return stream.Dataf("", "squared distances between rows and anchors overflow; choose {scale} minmax")
 		}
 	}
-	g.Add(z)
+	g.AddWeights(z)
 	return nil
 }
 
-// Add adds the weights z, rows of Z, to the column sums Δ.
-func (g *AnchoredGraph) Add(z kernel.Sparse) {
+// AddWeights adds the weights z, rows of Z, to the column sums Δ.
+func (g *AnchoredGraph) AddWeights(z kernel.Sparse) {
 	for e, j := range z.Index {
 		g.Delta[j] += z.Value[e]
 	}

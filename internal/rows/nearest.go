@@ -85,7 +85,7 @@ func FindNearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64
 		}
 		points.Data = nil
 		err = pass(ctx, "finding neighbours", func(first int, x kernel.Matrix[float64]) error {
-			index, square = Resize(index, x.Rows*count), Resize(square, x.Rows*count)
+			index, square = ResizeSlice(index, x.Rows*count), ResizeSlice(square, x.Rows*count)
 			near.SearchTo(index, square, x)
 			EachRun(team.Threads(), x.Rows, func(_, start, end int) {
 				for i := start; i < end; i++ {

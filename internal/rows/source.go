@@ -177,9 +177,9 @@ func EachRun(workers, n int, visit func(run, from, to int)) {
 	kernel.Each(workers, (n+RunRows-1)/RunRows, func(t int) { visit(t, t*RunRows, min(n, (t+1)*RunRows)) })
 }
 
-// Resize returns a slice of n values, which the caller must set. If the capacity of s suffices, the memory of s is
+// ResizeSlice returns a slice of n values, which the caller must set. If the capacity of s suffices, the memory of s is
 // used.
-func Resize[T any](s []T, n int) []T {
+func ResizeSlice[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return room.MakeSlice[T](n)
 	}

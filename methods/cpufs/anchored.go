@@ -81,7 +81,7 @@ func (g *anchorGraph) addClusterRows(b *rowBlock, c []float64) error {
 	if fixed := g.s.opt.givenWeights; fixed != nil {
 		copy(z.Index, fixed.Index[b.first*z.Count:])
 		copy(z.Value, fixed.Value[b.first*z.Count:])
-		g.weights.Add(z)
+		g.weights.AddWeights(z)
 	} else if err := g.weights.WeighRows(z, b.x); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (r *gridReader) eachBlock(ctx context.Context, purpose string, visit func(*
 	}
 	var b *rowBlock
 	return r.source.ReadRows(ctx, rows.Pass{Purpose: purpose, Files: passes, Place: func(at rows.Block, c *stream.Chunk) error {
-		r.buf = rows.Resize(r.buf, (c.Rows+columnPadding)*len(r.columns))
+		r.buf = rows.ResizeSlice(r.buf, (c.Rows+columnPadding)*len(r.columns))
 		b = r.newBlock(at.Number, r.buf, nil)
 		b.chunk = c
 		return r.placeRows(b.x, c)

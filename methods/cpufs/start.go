@@ -110,7 +110,7 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 		if given != nil {
 			copy(own, given.c[b.first*c:])
 		} else {
-			label, distance = rows.Resize(label, h), rows.Resize(distance, h)
+			label, distance = rows.ResizeSlice(label, h), rows.ResizeSlice(distance, h)
 			near.SearchTo(label, distance, b.x)
 			clear(own)
 			for i, k := range label {

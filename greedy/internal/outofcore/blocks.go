@@ -63,7 +63,7 @@ func (s *passBlockSource) readColumns(ctx context.Context, features []int) error
 	columns := make([]float64, len(features)*d)
 	err := s.engine.rows.RunPass(ctx, scan.Pass{Purpose: fmt.Sprintf("columns of %d features", len(features)), Sums: [][]float64{columns}, AddBlock: func(b *scan.Block) {
 		if b.Sparse == nil {
-			s.engine.scratch = rows.Resize(s.engine.scratch, len(features)*b.Rows)
+			s.engine.scratch = rows.ResizeSlice(s.engine.scratch, len(features)*b.Rows)
 		}
 		s.engine.rows.AddColumns(b, columns, features, s.engine.scratch)
 	}, Finish: func() { s.engine.rows.UnshiftColumns(columns, features) }})

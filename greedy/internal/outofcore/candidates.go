@@ -66,7 +66,7 @@ func (s *streamEngine) fetchCandidates(ctx context.Context, required []int) erro
 	purpose := fmt.Sprintf("columns of %d candidates, products of %d", len(fresh), len(sums))
 	err := s.rows.RunPass(ctx, scan.Pass{Purpose: purpose, Sums: [][]float64{delta, product, sums}, AddBlock: func(b *scan.Block) {
 		if b.Sparse == nil {
-			s.scratch = rows.Resize(s.scratch, max(len(fresh), len(sums))*b.Rows)
+			s.scratch = rows.ResizeSlice(s.scratch, max(len(fresh), len(sums))*b.Rows)
 		}
 		s.rows.AddColumns(b, delta, fresh, s.scratch)
 		s.rows.AddProducts(b, product, s.delta[pending*d:oldCount*d], len(sums), s.scratch, sums)

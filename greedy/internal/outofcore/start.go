@@ -96,7 +96,7 @@ func (s *streamEngine) startPartitionTarget(ctx context.Context, c int, excluded
 	h, g0 := room.MakeSlice[float64](c*d), make([]float64, d)
 	err := s.rows.RunPass(ctx, scan.Pass{Purpose: "sums of the groups", Sums: append(s.sketch.PassSums(), h, g0), AddBlock: func(b *scan.Block) {
 		if b.Sparse == nil {
-			s.scratch = rows.Resize(s.scratch, c*b.Rows)
+			s.scratch = rows.ResizeSlice(s.scratch, c*b.Rows)
 		}
 		s.rows.AddGroupProducts(b, h, groups, c, s.scratch)
 		s.rows.AddSquares(b, g0)

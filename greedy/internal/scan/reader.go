@@ -124,10 +124,10 @@ func (r *Reader) KeepInMemory(entries int64) {
 
 func (r *Reader) standardizeBlock(c *stream.Chunk) *Block {
 	if r.Strip < r.D {
-		r.dense = rows.Resize(r.dense, 2*r.Strip*c.Rows)
+		r.dense = rows.ResizeSlice(r.dense, 2*r.Strip*c.Rows)
 		return &Block{Rows: c.Rows, chunk: c}
 	}
-	r.dense = rows.Resize(r.dense, r.D*c.Rows)
+	r.dense = rows.ResizeSlice(r.dense, r.D*c.Rows)
 	r.standardizeTo(r.dense, c, 0, r.D)
 	return &Block{Rows: c.Rows, chunk: c, dense: r.dense}
 }

@@ -95,7 +95,7 @@ func (s *sparseBlock) sortedBlock() *Block {
 }
 
 func (s *sparseBlock) sortByFeature() {
-	s.colPtr = rows.Resize(s.colPtr, s.d+1)
+	s.colPtr = rows.ResizeSlice(s.colPtr, s.d+1)
 	clear(s.colPtr)
 	for _, k := range s.feature {
 		s.colPtr[k+1]++
@@ -103,7 +103,7 @@ func (s *sparseBlock) sortByFeature() {
 	for k := range s.d {
 		s.colPtr[k+1] += s.colPtr[k]
 	}
-	s.entryAt, s.entryRow = rows.Resize(s.entryAt, len(s.value)), rows.Resize(s.entryRow, len(s.value))
+	s.entryAt, s.entryRow = rows.ResizeSlice(s.entryAt, len(s.value)), rows.ResizeSlice(s.entryRow, len(s.value))
 	s.nextPlace = append(s.nextPlace[:0], s.colPtr[:s.d]...)
 	e := 0
 	for i, end := range s.rowEnd {

@@ -23,22 +23,27 @@ type Solver struct {
 	d, c  int
 	gamma float64
 	form  Matrix
-	norm  float64                // the largest norm of a column of M
+	norm  float64                // the largest norm of a column of M; negative until computed
 	warm  kernel.Matrix[float64] // last eigenvectors, from which the next computation starts
 }
 
 // NewSolver returns a Solver for the matrix f of order d, c dimensions and the weight γ.
 func NewSolver(f Matrix, d, c int, gamma float64) *Solver {
-	s := &Solver{d: d, c: c, gamma: gamma, form: f}
-	s.MatrixChanged()
-	return s
+	return &Solver{d: d, c: c, gamma: gamma, form: f, norm: -1}
 }
 
 // MatrixChanged must be called after the numbers of the matrix have changed. The next update starts from the last W.
-func (s *Solver) MatrixChanged() { s.norm = s.form.largestColumnNorm() }
+func (s *Solver) MatrixChanged() { s.norm = -1 }
 
 // IsZero reports whether M is 0, so that no W is better than another.
-func (s *Solver) IsZero() bool { return s.norm == 0 }
+func (s *Solver) IsZero() bool { return s.matrixNorm() == 0 }
+
+func (s *Solver) matrixNorm() float64 {
+	if s.norm < 0 {
+		s.norm = s.form.largestColumnNorm()
+	}
+	return s.norm
+}
 
 // SolverBytes bounds the memory of a Solver and of its matrix for n rows of d features and c dimensions, except the d×d
 // numbers of a [Full].
@@ -92,7 +97,7 @@ func (s *Solver) minimizeTrace(q []float64) (*Projection, error) {
 	}
 	// The error of the eigenpairs is at most 4·tol + residual, and tol is √d·2⁻⁴⁹ of the norm. The slack is twice this
 	// error, plus the rounding error of the products in M.
-	u.Slack = float64(c) * 9 * math.Sqrt(float64(d)) * 0x1p-49 * (s.norm + size)
+	u.Slack = float64(c) * 9 * math.Sqrt(float64(d)) * 0x1p-49 * (s.matrixNorm() + size)
 	return u, nil
 }
 
@@ -100,14 +105,14 @@ func (s *Solver) minimizeTrace(q []float64) (*Projection, error) {
 // of Davis and Kahan, it rotates the space of the c columns of W by at most √c times this error divided by the gap
 // u.gap.
 func (s *Solver) HasKnownNorms(u *Projection) bool {
-	return math.Sqrt(float64(s.d)*float64(s.c))*0x1p-52*s.norm <= normErrorShare*u.gap
+	return math.Sqrt(float64(s.d)*float64(s.c))*0x1p-52*s.matrixNorm() <= normErrorShare*u.gap
 }
 
 // setMeanDiagonal sets q to the D of the package comment, for the mean of ‖wᵢ‖² over all W whose directions have no
 // cost. This mean is c·P_ii/Tr(P), with P the projection on the directions without cost. P ≈ τ(M + τI)⁻¹ with τ =
 // nullShare·‖M‖ depends smoothly on M, while the eigenvectors themselves are determined only by rounding.
 func (s *Solver) setMeanDiagonal(q []float64) error {
-	squares, err := s.form.inverseDiagonal(nullShare * s.norm)
+	squares, err := s.form.inverseDiagonal(nullShare * s.matrixNorm())
 	if err != nil {
 		return fmt.Errorf("start of the projection: %w", err)
 	}
@@ -131,7 +136,7 @@ func (s *Solver) FirstUpdate() (u *Projection, isMean bool, err error) {
 	if u, err = s.minimizeTrace(q); err != nil {
 		return nil, false, err
 	}
-	if !(s.gamma > 0 && s.norm > 0 && u.nextValue-s.gamma <= nullShare*s.norm) {
+	if !(s.gamma > 0 && s.matrixNorm() > 0 && u.nextValue-s.gamma <= nullShare*s.matrixNorm()) {
 		return u, false, nil
 	}
 	if err := s.setMeanDiagonal(q); err != nil {
