@@ -26,7 +26,7 @@ func quick(name string) method.Settings {
 	switch name {
 	case "laplacian", "mcfs":
 		return method.Settings{"anchors": 50}
-	case "udfs":
+	case "udfs", "sogfs":
 		return method.Settings{"max-iter": 3}
 	}
 	return nil

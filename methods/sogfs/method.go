@@ -32,11 +32,11 @@ type sogfsMethod struct {
 }
 
 func (m *sogfsMethod) Options(add *method.Options) {
-	add.PlainWeights(&m.gamma, "gamma", "weight of the row sparsity (default 0.1)", "sogfs")
+	add.PlainWeights(&m.gamma, "gamma", "weight of the row sparsity (default 0.01)", "sogfs")
 	add.Int(&m.neighbors, "neighbors", defaultNeighbors, "at most `K` rows are similar to a row").
 		Bound(func() bool { return m.neighbors >= 1 }, "want 1 or more")
 	add.Clusters(&m.clusters)
-	add.Int(&m.dimensions, "dimensions", 0, "project the rows on `M` dimensions (default: {clusters})").
+	add.Int(&m.dimensions, "dimensions", 0, "project the rows on `M` dimensions (default: as many as clusters)").
 		Bound(func() bool { return m.dimensions >= 1 }, "want 1 or more")
 	m.ends.Declare(add, "50", "1e-4", "falls")
 }

@@ -10,7 +10,7 @@ import (
 
 // Options sets the objective and the conditions for stopping. A zero field means its default.
 type Options struct {
-	Gamma      float64 // γ, the weight of ‖W‖₂,₁; default 0.1, negative means 0
+	Gamma      float64 // γ, the weight of ‖W‖₂,₁; default 0.01, negative means 0
 	Neighbors  int     // k, the largest number of entries in a row of S; default 5, at most all other rows
 	Clusters   int     // c, the number of clusters; default 10, at most the number of rows
 	Dimensions int     // m, the number of columns of W; default c, at most the number of features
@@ -23,7 +23,7 @@ type Options struct {
 }
 
 const (
-	defaultGamma     = 0.1
+	defaultGamma     = 0.01
 	defaultNeighbors = 5
 	defaultClusters  = 10
 	defaultMaxIter   = 50
