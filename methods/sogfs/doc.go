@@ -31,7 +31,8 @@
 //
 // # Departures
 //
-// We had the authors' program, and descriptions of the method in later papers, but not the text of this one.
+// We had a program (its port in AutoUFSTool), and descriptions of the method in later papers, but not the text of this
+// one.
 //
 // A row of S has at most k entries, as in the program, so that S is n·k numbers. The best ones are for the k smallest
 // d_ij. The program takes the k rows nearest by X at first and by Wᵀx later, without F, so that its objective may rise.
