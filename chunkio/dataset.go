@@ -22,6 +22,8 @@ type (
 	Dataset = dataset.Dataset
 	// Category contains the values of a column of categories as text, in the order of their bytes.
 	Category = settings.Category
+	// RowScale multiplies the features of a row by factors and divides the row by its Euclidean norm.
+	RowScale = settings.RowScale
 	// Shard is one of the parts into which the rows of a plan are divided.
 	Shard = settings.Shard
 	// Field describes one column of the input, feature or not, for the command inspect.

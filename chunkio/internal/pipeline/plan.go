@@ -68,7 +68,7 @@ func rowsPerBlock(t *Table) int {
 
 // MemoryNeeds returns the needs of a pass with the Dataset's options, if the whole pass may use memory bytes.
 func MemoryNeeds(t *Table, memory int64) PassNeeds {
-	cols := int64(len(t.Features.Columns))
+	cols := int64(t.Features.ColumnCount())
 	n := PassNeeds{
 		height:     int64(rowsPerBlock(t)),
 		tallest:    t.Catalog.MaxGroup,
@@ -79,6 +79,10 @@ func MemoryNeeds(t *Table, memory int64) PassNeeds {
 		rowBytes:   8 * cols,
 		blockBytes: 24 * cols, // counts of missing values
 		isDense:    t.Sparse == nil,
+	}
+	if t.Options.RowScale.UnitRows {
+		n.blockBytes += 8 * (n.height + cols) // the norms of a block, and one row
+		n.baseBytes += t.Options.RowScale.Bytes + 8*int64(len(t.factors))
 	}
 	if t.Pipe != nil {
 		n.tallest = math.MaxInt64

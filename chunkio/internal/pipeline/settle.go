@@ -192,7 +192,7 @@ func (s *span) compactBlock(b int) {
 		}
 	}
 	if len(kept) > 0 && s.table.Sparse == nil {
-		for col := range s.table.Features.Columns {
+		for col := range s.table.Features.ColumnCount() {
 			moveKeptRowsToFront(s.valuesOfColumn(col)[lo:hi], kept, lo)
 		}
 	}

@@ -38,6 +38,7 @@ type span struct {
 	drop      []uint64    // bit set: the row is removed for a missing value; set atomically
 	positions []int64     // of the remaining rows; set only in blocks that lose rows
 	remaining []int       // by block: number of remaining rows
+	norms     []float64   // by row of a block: the norm by which the row is divided
 	sparse    sparseBlock // for sparse rows
 
 	pending atomic.Int32  // tasks not done yet
@@ -110,12 +111,12 @@ func (s *span) countReads() (n, each int) {
 // growData makes room for the span's values. If row groups are known beforehand it allocates once for the tallest
 // span: an outgrown buffer would be garbage of the same size.
 func (s *span) growData() {
-	n := len(s.table.Features.Columns) * s.rows
+	n := s.table.Features.ColumnCount() * s.rows
 	if cap(s.data) < n {
 		s.data = nil // the old buffer can be freed before the new one is filled
 		room := n
 		if s.table.Pipe == nil {
-			room = len(s.table.Features.Columns) * int(s.plan.rows)
+			room = s.table.Features.ColumnCount() * int(s.plan.rows)
 		}
 		s.data = make([]float64, n, room)
 	}
@@ -162,7 +163,7 @@ func (s *span) decodeTask(ctx context.Context, t spanTask, v *taskBuffers) {
 		r, d := &reads[i], &v.leaves[i]
 		if d.Err != nil {
 			first := r.FirstHostFeature()
-			s.failColumn(first, d.Err, s.table.Features.Columns[first].Name)
+			s.failColumn(first, d.Err, s.table.Features.ColumnName(first))
 			continue
 		}
 		s.completeRead(r, s.places.keptIndicesOfRead(t.from+i), d.Dst)
@@ -171,7 +172,7 @@ func (s *span) decodeTask(ctx context.Context, t spanTask, v *taskBuffers) {
 		}
 		writeIndicators(s, r, d.Dst)
 		for _, col := range r.Cols {
-			if col >= 0 {
+			if col >= 0 && col < len(s.table.Features.Columns) {
 				s.settleColumn(col)
 			}
 		}
@@ -302,6 +303,9 @@ func (s *span) finishDecodedSpan() {
 	if s.failure.err == nil {
 		for b := range s.blockCount() {
 			s.compactBlock(b)
+			if s.table.Options.RowScale.UnitRows && s.table.Sparse == nil {
+				scaleRowsOfBlock(s, b)
+			}
 		}
 	}
 	s.newPiece.SpanDone(s.failure.err == nil)

@@ -133,7 +133,7 @@ func (s *span) settleRow(i int, r *schema.ColumnRead) bool {
 			e.value = math.Float64frombits(stream.NullBits)
 		}
 		switch {
-		case col < 0 || e.value == 0:
+		case col < 0 || e.value == 0 || col >= len(s.table.Features.Columns) && e.value-e.value != 0:
 		case e.value-e.value == 0:
 			b.index = append(b.index, int32(col))
 			b.value = append(b.value, e.value)
@@ -155,6 +155,9 @@ func (s *span) settleRow(i int, r *schema.ColumnRead) bool {
 		setBit(s.drop, i)
 		b.index, b.value = b.index[:begin], b.value[:begin]
 		return true
+	}
+	if s.table.Options.RowScale.UnitRows {
+		scaleSparseRow(s, begin)
 	}
 	b.rowPtr = append(b.rowPtr, len(b.index))
 	return true

@@ -23,6 +23,7 @@ type Table struct {
 	Sparse   *schema.Sparse // nil for dense rows
 	Features *schema.Features
 	nulls    []float64 // numbers that mean a missing value
+	factors  []float64 // by feature and hidden column: the factor of Options.RowScale; nil if all are 1
 	buffers  spanPool
 	classes  classTable
 	spool    func() *scratch.Space // returns the scratch space for row groups that do not fit into memory
@@ -65,6 +66,11 @@ func newTableOfCatalog(c *catalog.Catalog, p *Pipe, opt settings.Options, sparse
 		return nil, err
 	}
 	d := &Table{Catalog: c, Pipe: p, Options: opt, Sparse: sparse, Features: f, nulls: intake.NumbersAmong(opt.Texts.Nulls)}
+	if factor := opt.RowScale.Factor; factor != nil {
+		for i := range f.ColumnCount() {
+			d.factors = append(d.factors, factor(f.ColumnName(i)))
+		}
+	}
 	d.spool = sync.OnceValue(func() *scratch.Space { return scratch.New(opt.Spool) })
 	d.samplerWithoutWhere = sync.OnceValue(func() catalog.Sampler { return catalog.NewSampler(opt.Seed, opt.Sample, c.Rows) })
 	return d, nil
@@ -123,7 +129,7 @@ func (t *Table) WithNulls() int { return t.Features.WithNulls }
 
 // Singles reports whether a float32 can represent every value of every feature, judged by the types of the features.
 func (t *Table) Singles() bool {
-	return !slices.ContainsFunc(t.Features.Columns, func(c stream.Column) bool { return cache.KeptWidth(c.Type, true) > 4 })
+	return !t.Options.RowScale.UnitRows && !slices.ContainsFunc(t.Features.Columns, func(c stream.Column) bool { return cache.KeptWidth(c.Type, true) > 4 })
 }
 
 // Replayable reports whether Chunks can be called more than once.

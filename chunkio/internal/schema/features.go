@@ -54,17 +54,29 @@ type ColumnRead struct {
 // Features contains the features of a Dataset under its options, and the columns left out.
 type Features struct {
 	Columns   []stream.Column
-	Reads     []ColumnRead // in column order; for sparse input only one, for the values
-	Weight    *ColumnRead  // decodes weights into column 0 of a buffer of its own; nil without weights
-	Target    *ColumnRead  // decodes the label as numbers, like weight; nil if not requested or not possible
-	UsesCodes bool         // targets are codes of the label's texts
-	Label     *ColumnRead  // decodes the classes; nil if not requested
+	Hidden    []stream.Column // columns that count only in the norms of rows; their indices come after the features
+	Reads     []ColumnRead    // in column order; for sparse input only one, for the values
+	Weight    *ColumnRead     // decodes weights into column 0 of a buffer of its own; nil without weights
+	Target    *ColumnRead     // decodes the label as numbers, like weight; nil if not requested or not possible
+	UsesCodes bool            // targets are codes of the label's texts
+	Label     *ColumnRead     // decodes the classes; nil if not requested
 	LeftOut   []stream.LeftOut
 	Warnings  []stream.Text
 	byLeaf    map[int]int // indices in reads by leaf; used while indicators are added
 
 	WithNulls int   // features with nulls according to the metadata
 	Refusal   error // why these features cannot be read; Check returns it
+}
+
+// ColumnCount returns the number of columns that a pass decodes into its buffer: the features, and the hidden columns.
+func (f *Features) ColumnCount() int { return len(f.Columns) + len(f.Hidden) }
+
+// ColumnName returns the name of a feature or hidden column by its index.
+func (f *Features) ColumnName(i int) string {
+	if i < len(f.Columns) {
+		return f.Columns[i].Name
+	}
+	return f.Hidden[i-len(f.Columns)].Name
 }
 
 // FeatureBytes is the memory to name and choose one column while a Dataset is opened. Afterwards, the names that two
@@ -91,11 +103,11 @@ func ResolveFeatures(c *catalog.Catalog, opt settings.Options, sparse *Sparse) (
 	if err != nil {
 		return nil, err
 	}
-	why, err := leftOutReasons(entries, opt, sparse)
+	why, isDecided, err := leftOutReasons(entries, opt, sparse)
 	if err != nil {
 		return nil, err
 	}
-	left := 0
+	left, hidden := 0, make(map[string]int)
 	for i, e := range entries {
 		if why[i] != "" || e.IsRefused {
 			left++
@@ -106,6 +118,10 @@ func ResolveFeatures(c *catalog.Catalog, opt settings.Options, sparse *Sparse) (
 		switch {
 		case why[i] != "":
 			f.LeftOut = append(f.LeftOut, stream.LeftOut{Name: e.Flat, Why: why[i], Column: e.position()})
+			if isDecided[i] && opt.RowScale.UnitRows && !e.IsRefused {
+				f.addEntry(e, countValuesPerRow(c, e, sparse))
+				hidden[e.Flat] = 1
+			}
 		case e.IsRefused:
 			f.LeftOut = append(f.LeftOut, stream.LeftOut{Name: e.Flat, Why: e.Why, Column: e.position()})
 			if f.Refusal == nil {
@@ -118,9 +134,16 @@ func ResolveFeatures(c *catalog.Catalog, opt settings.Options, sparse *Sparse) (
 			}
 		}
 	}
+	f.sortByRank(hidden)
+	count := len(f.Columns) - len(hidden)
+	f.Columns, f.Hidden = f.Columns[:count:count], f.Columns[count:]
 	f.Warnings = naming.WarnNames(f.Columns, f.LeftOut)
 	if sparse == nil {
-		f.moveFeaturesToFront(opt.Order)
+		rank := make(map[string]int, len(opt.Order))
+		for i, name := range opt.Order {
+			rank[name] = i - len(opt.Order)
+		}
+		f.sortByRank(rank)
 	}
 	if opt.Weight != "" {
 		if f.Weight, err = newWeightRead(c, entries, opt.Weight); err != nil {
@@ -150,20 +173,22 @@ const (
 
 // leftOutReasons returns the reason why each entry is not a feature because of the options or its type. It is "" for
 // features, and for entries that would be features but cannot be decoded.
-func leftOutReasons(entries []Entry, opt settings.Options, sparse *Sparse) ([]string, error) {
+// isDecided marks the entries that only Options.LeaveOut excludes.
+func leftOutReasons(entries []Entry, opt settings.Options, sparse *Sparse) (why []string, isDecided []bool, err error) {
 	shared := SharedEntries(entries)
 	for _, role := range []struct{ option, name string }{{"label", opt.Label}, {"weight", opt.Weight}} {
 		if role.name != "" && !slices.ContainsFunc(entries, func(e Entry) bool { return e.Subject == 0 && matchesOptionName(e.name(), role.name) }) {
-			return nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, FlatNames(entries)))
+			return nil, nil, stream.Usagef("%v %s: no column has this name%s", stream.Option(role.option), role.name, suggest.DidYouMean(role.name, FlatNames(entries)))
 		}
 		if err := naming.RefuseShared(role.option, []string{role.name}, shared); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	why, err := unselectedReasons(len(entries), func(i int) naming.ColumnName { return entries[i].name() }, shared, opt.Columns, opt.Exclude)
+	why, err = unselectedReasons(len(entries), func(i int) naming.ColumnName { return entries[i].name() }, shared, opt.Columns, opt.Exclude)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	isDecided = make([]bool, len(entries))
 	decided := make(map[string]string, len(opt.LeaveOut))
 	for _, l := range opt.LeaveOut {
 		decided[l.Name] = l.Why
@@ -189,9 +214,10 @@ func leftOutReasons(entries []Entry, opt settings.Options, sparse *Sparse) ([]st
 			why[i] = frameIndex
 		default:
 			why[i] = decided[e.Flat]
+			isDecided[i] = why[i] != ""
 		}
 	}
-	return why, nil
+	return why, isDecided, nil
 }
 
 // unselectedReasons returns for each of n columns the reason that {columns} or {exclude} leaves it out, or "". It
@@ -251,13 +277,9 @@ func (f *Features) addEntry(entry Entry, valuesPerRow int) {
 	f.Columns = append(f.Columns, stream.Column{Name: entry.Flat, Type: entry.Typ, Block: entry.Block, Position: entry.position()})
 }
 
-func (f *Features) moveFeaturesToFront(names []string) {
-	if len(names) == 0 {
+func (f *Features) sortByRank(rank map[string]int) { // a name without rank has rank 0; hidden columns keep their places
+	if len(rank) == 0 {
 		return
-	}
-	rank := make(map[string]int, len(names))
-	for i, name := range names {
-		rank[name] = i - len(names)
 	}
 	from := make([]int, len(f.Columns)) // former index of each feature
 	for j := range from {
@@ -271,12 +293,12 @@ func (f *Features) moveFeaturesToFront(names []string) {
 	f.Columns = columns
 	for _, r := range f.Reads {
 		for e, col := range r.Cols {
-			if col >= 0 {
+			if col >= 0 && col < len(to) {
 				r.Cols[e] = to[col]
 			}
 		}
 		for e, col := range r.Missing {
-			if col >= 0 {
+			if col >= 0 && col < len(to) {
 				r.Missing[e] = to[col]
 			}
 		}

@@ -62,7 +62,7 @@ func DescribeFields(c *catalog.Catalog, opt settings.Options, sparse *Sparse) it
 		if err != nil {
 			return // unreachable: ResolveFeatures has succeeded with these arguments
 		}
-		why, err := leftOutReasons(entries, opt, sparse)
+		why, _, err := leftOutReasons(entries, opt, sparse)
 		if err != nil {
 			return
 		}

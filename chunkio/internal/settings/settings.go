@@ -58,6 +58,9 @@ type Options struct {
 	// null, or with a value that is not a category, all of them are 0. A column with a Why is left out. Open
 	// distinguishes all whole numbers of these columns, even if they are equal as float64.
 	Categories []Category
+	// RowScale scales each row after missing values were treated; the zero value leaves rows as in the file. Weights,
+	// labels and conditions are not scaled.
+	RowScale RowScale
 	// Order names the features that come first, in this order. It is used when new statistics will be added to existing
 	// ones, which have their own order. Without Order, features are in the order of the first file.
 	Order []string
@@ -112,6 +115,15 @@ type Options struct {
 
 // TextOptions override the guesses about inputs that are text.
 type TextOptions = intake.TextOptions
+
+// RowScale multiplies the features of a row by factors and divides the row by its Euclidean norm. All features that
+// Columns and Exclude allow count in the norm, even if LeaveOut names them. Missing values count as 0 in the norm and
+// stay missing. A row of zeros stays a row of zeros.
+type RowScale struct {
+	UnitRows bool                         // whether rows are divided by their norms
+	Factor   func(feature string) float64 // the factor of a feature, which is finite and above 0; nil means 1 for all
+	Bytes    int64                        // memory that Factor holds
+}
 
 const defaultMemory = 1 << 30
 
