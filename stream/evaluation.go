@@ -17,6 +17,7 @@ type Evaluation struct {
 	Folds               int         `json:"folds,omitempty"` // number of folds in which rows are classified
 	Label               string      `json:"label,omitempty"`
 	Scale               string      `json:"scale"`                // scale of the data that k-means clusters
+	RowsScale           string      `json:"rows_scale,omitempty"` // scaling of the rows, before anything else
 	ReconstructionScale string      `json:"reconstruction_scale"` // scale of the data that the features reconstruct
 	Spherical           bool        `json:"spherical"`
 	Missing             string      `json:"missing"`

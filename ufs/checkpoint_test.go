@@ -58,6 +58,7 @@ func TestSelectGoesOn(t *testing.T) {
 		"one pass":    {Request{Input: Input{Paths: []string{narrow}}, Choice: Choice{Method: "greedy", K: 3}}, 5, 7, 2},
 		"two passes":  {Request{Input: Input{Paths: []string{narrow}}, Choice: Choice{Method: "graphgreedy", K: 3, Options: method.Settings{"anchors": 40}}}, 5, 9, 2},
 		"ranks":       {Request{Input: Input{Paths: []string{narrow}}, Choice: Choice{Method: "graphgreedy", K: 3, Scale: "rank", Options: method.Settings{"anchors": 40}}}, 5, 9, 2},
+		"scaled rows": {Request{Input: Input{Paths: []string{narrow}}, Choice: Choice{Method: "graphgreedy", K: 3, Options: method.Settings{"anchors": 40}}, Columns: Columns{RowScale: "tfidf"}}, 8, 9, 2},
 		"excluded":    {Request{Input: Input{Paths: []string{narrow}}, Choice: Choice{Method: "graphgreedy", K: 3, Options: method.Settings{"anchors": 40}}, Columns: Columns{AutoExclude: true}}, 5, 9, 3},
 		"factor":      {Request{Input: Input{Paths: []string{noiseFile(t, 60, 500, 3)}}, Choice: Choice{Method: "greedy", K: 3}}, 3, 3, 1},
 		"out of core": {outOfCore, 10, 10, 2},

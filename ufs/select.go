@@ -48,6 +48,11 @@ type (
 	Paths = result.Paths
 )
 
+// RowScales lists the values of Columns.RowScale, the default first.
+func RowScales() []string {
+	return request.RowScales()
+}
+
 // MissingPolicies lists the values of Columns.Missing, the default first.
 func MissingPolicies() []string {
 	return request.MissingPolicies()

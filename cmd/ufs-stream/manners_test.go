@@ -46,7 +46,7 @@ func TestVersions(t *testing.T) {
 // the configuration; the flag sets the field of the request.
 func TestEveryOptionHasAFlag(t *testing.T) {
 	known := knownFlagNames(newRoot(new(cli)))
-	texts := []string{"7", "a", "skip-file", "yes", "mean", "true", "0.5", "2026-01-31", "5m"}
+	texts := []string{"7", "a", "skip-file", "yes", "mean", "l2", "true", "0.5", "2026-01-31", "5m"}
 	for _, o := range request.ListParts(request.AllParts) {
 		if !slices.Contains(known, o.Name) && !cannotHaveDefault(o.Name) {
 			t.Errorf("no verb has --%s, or nothing can be its default", o.Name)

@@ -24,6 +24,12 @@ func FillFromPlan(q *Request, p Request) {
 	default:
 		p.Columns.Categories = ""
 	}
+	switch q.Columns.RowScale {
+	case "", p.Columns.RowScale:
+		q.Columns.Frequencies = "" // all parts have the frequencies of the plan
+	default:
+		p.Columns.Frequencies = ""
+	}
 	FillOptions(q, &p, FrozenByPlan)
 	if q.Choice.Method != "" && q.Choice.Method != p.Choice.Method {
 		return

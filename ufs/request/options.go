@@ -279,6 +279,18 @@ const (
 	categoricalNone   = "none"
 )
 
+// The names of the options about the scaling of rows, and the values of Columns.RowScale.
+const (
+	OptionRowScale    = "rows-scale"
+	OptionFrequencies = "document-frequencies" // the weights of the rows that have each feature, as JSON
+	RowScaleNone      = "none"
+	RowScaleUnit      = "l2"
+	RowScaleTFIDF     = "tfidf"
+)
+
+// RowScales implements ufs.RowScales: it lists the values of Columns.RowScale, the default first.
+func RowScales() []string { return []string{RowScaleNone, RowScaleUnit, RowScaleTFIDF} }
+
 // MaxCategories bounds the number of distinct values of a text column that becomes categories. Each value becomes a
 // feature, and the size of the Gram matrix grows with the square of the number of features.
 const MaxCategories = 64

@@ -95,7 +95,7 @@ func TestOptionsAreComplete(t *testing.T) {
 		}
 	}
 	for _, o := range options {
-		if o.Part == 0 && o.Name != OptionCategories {
+		if o.Part == 0 && o.Name != OptionCategories && o.Name != OptionFrequencies {
 			t.Errorf("option %s: no command has it", o.Name)
 		}
 		if o.Bounds.Allows != nil && o.Bounds.CheckNumber(o.Name, math.NaN()) == nil {
@@ -201,7 +201,7 @@ func TestOwnOptionsStay(t *testing.T) {
 			*field = []string{"other"}
 		}
 		FillFromPlan(own, *planned)
-		if got := recordedValue(own, o); got != want && o.Name != OptionCategories { // they follow {categorical}
+		if got := recordedValue(own, o); got != want && o.Name != OptionCategories && o.Name != OptionFrequencies { // they follow {categorical} and {rows-scale}
 			t.Errorf("option %s: got %v, want the request's own %v", o.Name, got, want)
 		}
 	}

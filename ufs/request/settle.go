@@ -75,6 +75,9 @@ func checkColumnOptions(q *Request) error {
 			return stream.Errorf("{categorical}: %w", err)
 		}
 	}
+	if err := CheckRowScale(q); err != nil {
+		return err
+	}
 	for _, o := range options {
 		if isOn, isSwitch := o.field(q).(*bool); isSwitch && *isOn && o.HasRole(MakesFeatures) && q.Columns.Sparse != "" {
 			return stream.Usagef("%v is for columns, and {sparse} rows number theirs", stream.Option(o.Name))

@@ -47,7 +47,7 @@ func InspectInput(ctx context.Context, q request.Request, scan bool) (*result.In
 		return nil, err
 	}
 	defer end()
-	if err := settled.FindCategories(ctx, r); err != nil {
+	if err := settled.PrepareFeatures(ctx, r); err != nil {
 		return nil, err
 	}
 	return inspectInput(ctx, r, scan)
@@ -59,7 +59,7 @@ func InspectInput(ctx context.Context, q request.Request, scan bool) (*result.In
 const inspectedColumnBytes = 400
 
 func inspectInput(ctx context.Context, r *settled.Run, scan bool) (*result.Inspection, error) {
-	opt := r.ReadOptions()
+	opt := r.ValueOptions()
 	opt.Spreads = !scan // a scan gives more information
 	var notes []string
 	opt.Note = func(t stream.Text) { notes = append(notes, t.Spell(r.Hooks.Spelling)) }

@@ -165,7 +165,7 @@ func changedSettings(before, after *stream.Selection) []result.Setting {
 	}
 	list := []result.Setting{}
 	for _, option := range request.SortedKeys(both) {
-		if x[option] != y[option] {
+		if x[option] != y[option] && option != request.OptionFrequencies { // they follow from the inputs
 			list = append(list, result.Setting{Option: option, Old: x[option], New: y[option]})
 		}
 	}

@@ -20,6 +20,9 @@ func useRecordedColumnOptions(e *evaluator) error {
 		if err := request.FillFeatureOptions(&q, s.Options); err != nil {
 			return stream.Errorf("%s: %w", s.Path, err)
 		}
+		if e.RowScale != "" {
+			q.Columns.RowScale = e.RowScale
+		}
 		known, own := request.ListOptions(&e.request, request.MakesFeatures), request.ListOptions(&q, request.MakesFeatures)
 		for _, option := range request.OptionNames(request.MakesFeatures) {
 			switch a, b := known[option], own[option]; {
@@ -27,6 +30,9 @@ func useRecordedColumnOptions(e *evaluator) error {
 			case option == request.OptionHeader && (a == "" || b == ""): // empty without CSV files
 			case slices.Contains(request.OptionNames(request.ReadsText), option):
 				return stream.Usagef("%s and %s were made with different readings of text ({header}, {types}, {text}, {null-values}); judge each on its own", recorded[0].Path, s.Path)
+			case option == request.OptionFrequencies && e.RowScale != "":
+			case option == request.OptionFrequencies:
+				return stream.Usagef("%s and %s have rows scaled by the frequencies of different inputs; say by which {rows-scale} to judge both", recorded[0].Path, s.Path)
 			case option == request.OptionCategories:
 				return stream.Usagef("%s and %s were made with different {categorical}, so of different features; judge each on its own", recorded[0].Path, s.Path)
 			default:
@@ -35,18 +41,25 @@ func useRecordedColumnOptions(e *evaluator) error {
 		}
 		request.FillOptions(&e.request, &q, request.MakesFeatures)
 	}
+	if e.RowScale != "" { // recorded or not
+		e.request.Columns.RowScale = e.RowScale
+	}
+	if err := request.CheckRowScale(&e.request); err != nil {
+		return err
+	}
 	return useRecordedFeatures(e, recorded)
 }
 
 func useRecordedFeatures(e *evaluator, recorded []*NamedSelection) error {
-	// A path records the options that chose its features, and does not list the features.
+	// A path records the options that chose its features, and does not list the features. The norms of scaled rows are over
+	// the features that the options chose, even if the list lacks some.
 	if len(recorded) < len(e.Selections) {
 		return nil // lists may name other columns
 	}
 	for _, option := range []string{"columns", "exclude"} {
 		text := method.Settings(recorded[0].Options).Text(option)
 		differs := func(s *NamedSelection) bool {
-			return len(s.Columns) > 0 || method.Settings(s.Options).Text(option) != text
+			return len(s.Columns) > 0 && e.request.Columns.RowScale == "" || method.Settings(s.Options).Text(option) != text
 		}
 		if text == "" || slices.ContainsFunc(recorded, differs) {
 			continue
@@ -115,6 +128,19 @@ func refuseAbsentColumns(e *evaluator, ds *chunkio.Dataset, wanted map[string]st
 		names = append(names, fmt.Sprintf("and %d more", n))
 	}
 	return stream.Usagef("the input lacks %s of %s: %s", wording.CountNoun(len(missing), "feature"), wanted[missing[0]], strings.Join(names, ", "))
+}
+
+func excludeFromNorms(e *evaluator, ds *chunkio.Dataset, opt *chunkio.Options) {
+	for _, s := range e.recordedSelections() { // their labels and weights were no features
+		for _, option := range []string{"label", "weight"} {
+			name := method.Settings(s.Options).Text(option)
+			_, isJudged := e.index[name]
+			isColumn := slices.ContainsFunc(ds.Columns(), func(c stream.Column) bool { return c.Name == name })
+			if opt.RowScale.UnitRows && isColumn && !isJudged && !slices.Contains(opt.Exclude, name) {
+				opt.Exclude = append(slices.Clip(opt.Exclude), name)
+			}
+		}
+	}
 }
 
 func unjudgedColumns(e *evaluator, ds *chunkio.Dataset) []stream.LeftOut {

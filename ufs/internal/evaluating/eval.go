@@ -37,6 +37,7 @@ type EvalRequest struct {
 	Starts         string   // first centres of k-means: plusplus (default: greedy k-means++) or random (rows, as in most papers)
 	Clusters       int      // number of clusters; default: the number of classes
 	Scale          string   // default: none for k-means, the selections' recorded scale for the reconstruction error
+	RowScale       string   // as in request.Columns, for all figures; default: as the selections record
 	Spherical      bool     // k-means on the directions of the rows
 	Baselines      []string // any of "all", "random" and "variance", or "none"; default: all three
 	// Classify lists classifiers, "knn" or "ridge", whose accuracy in cross-validation is computed; default: none. They use

@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
@@ -26,6 +27,17 @@ func (e *evaluator) readTable(ctx context.Context) error {
 			opt.Numbers = append(opt.Numbers, c.Name)
 		}
 	}
+	if request.NeedsFrequencies(&e.request) {
+		if request.IsSinglePassStream(&e.request) {
+			return stream.Usagef("{rows-scale} tfidf reads the input more than once, and a stream of Arrow IPC passes once; name a {temp-dir} to keep it in, or save it to a file")
+		}
+		count := opt
+		count.Sample, count.Again = 0, true
+		if err := settled.CountFrequencies(ctx, &e.request, count); err != nil {
+			return err
+		}
+	}
+	opt.RowScale = request.NewRowScale(&e.request)
 	ds, err := e.openInput(ctx, opt)
 	if err != nil {
 		return err
@@ -36,6 +48,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 		return largerRefusal(ctx, e, ds.Rows(), err)
 	}
 	opt.LeaveOut = unjudgedColumns(e, ds)
+	excludeFromNorms(e, ds, &opt)
 	if ds, err = ds.With(opt); err != nil {
 		return err
 	}
@@ -49,6 +62,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 			rows = int(min(n, e.Sample))
 		}
 	}
+	readBefore := e.request.Hooks.Meter.Rows.Load()
 	e.table = judge.NewTable(len(e.columns), rows, e.request.Limits.Threads, e.request.Limits.Memory-budget.ProgramBytes-opt.Memory)
 	err = request.TrackProgress(&e.request, request.Progress{What: "reading", Pass: 1, Passes: 1, Rows: ds.Rows()}, func(func(request.Progress)) error {
 		return stream.Fold(ctx, ds, stream.FoldOptions{Meter: e.request.Hooks.Meter}, e.table)
@@ -61,7 +75,7 @@ func (e *evaluator) readTable(ctx context.Context) error {
 	}
 	e.inputs, e.usedRows, e.rows = ds.Inputs(), e.table.Rows, ds.Rows()
 	if e.rows < 0 {
-		e.rows = e.request.Hooks.Meter.Rows.Load()
+		e.rows = e.request.Hooks.Meter.Rows.Load() - readBefore
 	}
 	e.unlabelled = e.table.Unlabelled
 	if err := e.countClasses(ds.Classes()); err != nil {

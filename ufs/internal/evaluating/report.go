@@ -96,7 +96,7 @@ func assembleResults(e *evaluator, team *kernel.Team, rankings []*ranking, score
 
 func newEvaluation(e *evaluator) *stream.Evaluation {
 	r := &stream.Evaluation{
-		Label: e.Label, Scale: e.clusterScale.String(), ReconstructionScale: e.errorScale.String(),
+		Label: e.Label, RowsScale: e.request.Columns.RowScale, Scale: e.clusterScale.String(), ReconstructionScale: e.errorScale.String(),
 		Missing: e.policyName, Seed: e.request.Choice.Seed, Version: request.Release,
 		Rows: e.rows, RowsUsed: int64(e.usedRows), Unlabelled: e.unlabelled, Sampled: e.Sample > 0 && e.rows > e.Sample,
 		Features: len(e.columns), Inputs: e.inputs, Classes: e.classes, ClassRows: e.classRows,

@@ -66,7 +66,7 @@ func ForecastSelection(ctx context.Context, q request.Request) (*Forecast, error
 		return nil, err
 	}
 	defer end()
-	if err := settled.FindCategories(ctx, r, attempts[1:]...); err != nil {
+	if err := settled.PrepareFeatures(ctx, r, attempts[1:]...); err != nil {
 		return nil, err
 	}
 	f, err := forecastAttempt(ctx, attempts)

@@ -213,6 +213,9 @@ func CheckRecordedOptions(r *settled.Run, e *statistics.Bundle) error {
 			return stream.Usagef("%v %s: %s was scanned %v; scan again with the %[1]v you want", stream.Option(option), wanted[option], r.Stats, recorded)
 		}
 	}
+	if scale := e.Options[request.OptionRowScale]; scale != "" && r.Original.Columns.RowScale == request.RowScaleNone {
+		return stream.Usagef("{rows-scale} none: %s was scanned with {rows-scale} %s; scan again with the {rows-scale} you want", r.Stats, scale)
+	}
 	if err := settled.SettleRank(r, e); err != nil {
 		return err
 	}
@@ -291,6 +294,9 @@ func settleGraph(r *settled.Run, e *statistics.Bundle) error {
 func restrictColumns(r *settled.Run, e *statistics.Bundle) error {
 	if len(r.Columns.Names)+len(r.Columns.Exclude) == 0 {
 		return nil
+	}
+	if scale := e.Options[request.OptionRowScale]; scale != "" {
+		return stream.Usagef("{columns} and {exclude}: the rows of %s were divided by their norms over all its columns ({rows-scale} %s); scan again with them", r.Stats, scale)
 	}
 	if e.Options["missing"] == request.MissingDropRow && e.Profile.Seen != e.Profile.Rows {
 		return stream.Usagef("{columns} and {exclude}: %s has dropped rows for values missing in any of its columns; scan again with them", r.Stats)

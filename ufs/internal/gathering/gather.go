@@ -73,6 +73,9 @@ func (g *Gatherer) Gather(ctx context.Context) (*statistics.Bundle, error) {
 }
 
 func (g *Gatherer) attemptPasses(ctx context.Context) (e *statistics.Bundle, err error) {
+	if q := &g.Run.Request; request.NeedsFrequencies(q) {
+		return nil, errors.New("gathering: the document frequencies are not counted")
+	}
 	opt := g.Run.ReadOptions()
 	policy := opt.Missing
 	if policy == stream.MissingDropRow && opt.Sparse == "" && !g.takesEveryColumn() { // see gatherColumns
@@ -223,7 +226,7 @@ func GatherForSelection(ctx context.Context, attempts settled.Attempts) (*Gather
 		defer file.Close()
 		obtain = func(g *Gatherer) (*statistics.Bundle, error) { return GatherFromFile(g, file) }
 	}
-	for passes := 0; ; {
+	for passes := r.EarlierPasses; ; {
 		g := NewGatherer(attempts)
 		g.Passes = passes
 		e, err := obtain(g) // a stream that can be read only once is consumed after this

@@ -22,6 +22,9 @@ func ExpectedPasses(r *settled.Run, ds *chunkio.Dataset, b budget.Budget) method
 	}
 	p.Least += b.MethodPasses.Least
 	p.Most += b.MethodPasses.Most
+	if n := r.EarlierPasses; n > 0 {
+		p.Least, p.Most, p.Why = p.Least+n, p.Most+n, stream.Textf("one for {rows-scale} tfidf; %s", p.Why)
+	}
 	return p
 }
 

@@ -127,11 +127,11 @@ func gatherCorrelations(ctx context.Context, q request.Request, isRecorded bool,
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := settled.FindCategories(ctx, r); err != nil {
+		if err := settled.PrepareFeatures(ctx, r); err != nil {
 			return nil, nil, err
 		}
 		r.SkipsTrust = true
-		g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram}
+		g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram, Passes: r.EarlierPasses}
 		g.Planner = func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
 			d := len(ds.Columns())
 			solver := reserved(d)

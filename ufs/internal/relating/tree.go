@@ -68,7 +68,7 @@ func BuildTree(ctx context.Context, q request.Request) (*FeatureTree, error) {
 		return nil, err
 	}
 	defer end()
-	if err := settled.FindCategories(ctx, r); err != nil {
+	if err := settled.PrepareFeatures(ctx, r); err != nil {
 		return nil, err
 	}
 	e := new(method.Evidence)

@@ -41,7 +41,7 @@ func WritePlan(ctx context.Context, q request.Request) (*result.Planned, error) 
 		return nil, err
 	}
 	defer end()
-	if err := settled.FindCategories(ctx, r); err != nil {
+	if err := settled.PrepareFeatures(ctx, r); err != nil {
 		return nil, err
 	}
 	if err := atomicfile.CheckWritable(ctx, q.Output); err != nil {

@@ -56,8 +56,8 @@ func ScanInput(ctx context.Context, q ScanRequest) (done *result.Gathered, err e
 		return nil, err
 	}
 	defer func() { err = r.SavedState.CloseFolder(ctx, err) }()
-	if q.Profile == "" { // a given profile contains the categories
-		if err := settled.FindCategories(ctx, r); err != nil {
+	if q.Profile == "" { // a given profile contains the categories and frequencies
+		if err := settled.PrepareFeatures(ctx, r); err != nil {
 			return nil, err
 		}
 	}
@@ -216,6 +216,12 @@ func readProfile(ctx context.Context, r *settled.Run, path string, withSample bo
 	r.WholeProfile.Digest = file.Digest()
 	if r.Columns.Categories == "" {
 		r.Columns.Categories = r.WholeProfile.Options[request.OptionCategories]
+	}
+	if recorded := r.WholeProfile.Options[request.OptionRowScale]; recorded != r.Columns.RowScale {
+		return stream.Usagef("{rows-scale} %q, but {profile} was made with %q; make both alike", r.Columns.RowScale, recorded)
+	}
+	if r.Columns.RowScale != "" && r.Columns.Frequencies == "" {
+		r.Columns.Frequencies = r.WholeProfile.Options[request.OptionFrequencies]
 	}
 	if r.ParsedScale == gram.ScaleRank {
 		if err := gathering.ReadProfileRanks(r, file); err != nil {

@@ -74,11 +74,11 @@ func RunSelection(ctx context.Context, attempts settled.Attempts, solve func(*ga
 	}
 	checkpoint := r.SavedState
 	defer func() { err = checkpoint.CloseFolder(ctx, err) }()
-	if err := settled.FindCategories(ctx, r, attempts[1:]...); err != nil {
-		return nil, err
-	}
 	read, added, fetched := r.Hooks.Meter.Decode.Load(), r.Hooks.Meter.Accumulate.Load(), r.Hooks.Meter.Transfer()
 	parts := r.Hooks.Meter.Busy.Parts()
+	if err := settled.PrepareFeatures(ctx, r, attempts[1:]...); err != nil {
+		return nil, err
+	}
 	g, e, err := gathering.GatherForSelection(ctx, attempts)
 	if e != nil {
 		defer e.Close()

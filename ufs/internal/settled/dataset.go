@@ -29,8 +29,29 @@ func OpenDataset(ctx context.Context, inputs []string, opt chunkio.Options) (*ch
 	return ds, nil
 }
 
-// FindCategories reads the text columns of {categorical} for their values, and sets these in r and the later attempts.
-func FindCategories(ctx context.Context, r *Run, later ...*Run) error {
+// PrepareFeatures reads the input for everything that must be known before a feature can be read: the categories of
+// {categorical}, and the frequencies of {rows-scale} tfidf. It sets these in r and the later attempts.
+func PrepareFeatures(ctx context.Context, r *Run, later ...*Run) error {
+	if err := findCategories(ctx, r, later...); err != nil {
+		return err
+	}
+	if !request.NeedsFrequencies(&r.Request) || r.Stats != "" {
+		return nil
+	}
+	opt := r.ValueOptions()
+	opt.Sample = r.SampleRows // frequencies are of all rows, whichever of them the method draws
+	if err := CountFrequencies(ctx, &r.Request, opt); err != nil {
+		return err
+	}
+	for _, attempt := range append([]*Run{r}, later...) {
+		attempt.Columns.Frequencies = r.Columns.Frequencies
+		attempt.EarlierPasses++
+	}
+	return nil
+}
+
+// findCategories reads the text columns of {categorical} for their values, and sets these in r and the later attempts.
+func findCategories(ctx context.Context, r *Run, later ...*Run) error {
 	if r.Columns.Categorical == "" || r.Columns.Categories != "" || r.Stats != "" {
 		return nil
 	}

@@ -17,6 +17,10 @@ func requestWith(t *testing.T, option string) (q request.Request, text string) {
 	switch option {
 	case "missing":
 		texts = []string{request.MissingMean}
+	case request.OptionRowScale:
+		texts = []string{request.RowScaleUnit}
+	case request.OptionFrequencies:
+		texts = []string{`{"rows": 3, "features": {"a": 2}}`}
 	case request.OptionCategories:
 		texts = []string{`{"a":["x"]}`}
 	}

@@ -38,6 +38,7 @@ type Run struct {
 	SampleBytes     int64              // memory of the sample of rows in WholeProfile
 	AnchorRows      int                // number of rows in the file of anchors
 	AnchorInputs    []stream.Input     // the file of anchors, as an input
+	EarlierPasses   int                // number of passes that PrepareFeatures made
 	SketchRows      int                // number of rows of the sketch for the Gram matrix; 0 if the matrix is exact
 	KeepRows        int                // number of rows that a scan keeps for methods that iterate over rows
 	KeptRowsMissing string             // the missing policy that will act on the kept rows
@@ -68,6 +69,13 @@ func (r *Run) Notef(format string, args ...any) {
 // ReadOptions returns the options for reading that follow from the request. Reading may use the whole memory limit
 // until the plan gives it a share.
 func (r *Run) ReadOptions() chunkio.Options {
+	opt := r.ValueOptions()
+	opt.RowScale = request.NewRowScale(&r.Request)
+	return opt
+}
+
+// ValueOptions returns the same options as ReadOptions, but for rows that are not scaled.
+func (r *Run) ValueOptions() chunkio.Options {
 	opt := request.NewReadOptions(&r.Request)
 	if r.WholeProfile != nil { // read the columns in the order of this profile
 		opt.Order = wording.ColumnNames(r.WholeProfile.Columns)

@@ -164,6 +164,8 @@ func (r *Run) rereadReason() string {
 		return "{scale} rank"
 	case r.Columns.Categorical != "":
 		return "{categorical}"
+	case r.Columns.RowScale == request.RowScaleTFIDF:
+		return "{rows-scale} tfidf"
 	case r.Choice.Reads > 1:
 		return "{passes} " + strconv.Itoa(r.Choice.Reads)
 	case r.selects && r.Bound.From.NeedsWholeRows():

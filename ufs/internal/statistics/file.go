@@ -46,15 +46,15 @@ func CheckSameColumns(a, b []stream.Column) error {
 	return nil
 }
 
-// RequestedOptions returns the options of e, with the missing policy that was requested for its sample of rows.
+// RequestedOptions returns the options of e, with the missing policy that was requested for its sample of rows, and
+// without the frequencies, which were counted.
 func (e *Bundle) RequestedOptions() map[string]string {
-	policy, keepsRows := e.Options[request.OptionSampleMissing]
-	if !keepsRows {
-		return e.Options
-	}
 	options := maps.Clone(e.Options)
-	options["missing"] = policy
-	delete(options, request.OptionSampleMissing)
+	if policy, keepsRows := options[request.OptionSampleMissing]; keepsRows {
+		options["missing"] = policy
+		delete(options, request.OptionSampleMissing)
+	}
+	delete(options, request.OptionFrequencies)
 	return options
 }
 

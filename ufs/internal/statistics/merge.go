@@ -60,6 +60,9 @@ func FirstOptionDifference(a, b map[string]string) stream.Text {
 	for _, option := range append([]string{request.OptionSampleRows}, request.SortedKeys(both)...) {
 		if a[option] != b[option] {
 			x, y := a[option], b[option]
+			if option == request.OptionFrequencies {
+				return stream.Textf("{rows-scale} tfidf by the frequencies of other rows; scan all parts by one plan, or with one {profile}")
+			}
 			if option == request.OptionSampleMissing {
 				option = "missing"
 			}

@@ -47,7 +47,7 @@ func curveColumns(curve *stream.Curve) []column {
 }
 
 func printCurve(w *screen.Page, p *stream.Curve) {
-	w.Printf("%s: error over k (scale %v, %s features, %s rows, seed %d)\n\n", p.Method, p.Options["scale"],
+	w.Printf("%s: error over k (scale %s, %s features, %s rows, seed %d)\n\n", p.Method, scaleText(p.Options),
 		humanize.Comma(int64(p.Features)), humanize.Comma(p.RowsUsed), p.Seed)
 	printColumns(w, curveColumns(p), len(p.Points))
 	printSizeRules(w, p.Size, hasGroups(p) || hasCosts(p))

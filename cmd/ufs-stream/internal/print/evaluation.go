@@ -72,6 +72,9 @@ func printEvaluationHeader(w *screen.Page, r *stream.Evaluation) {
 		if r.Scale != "none" {
 			values = "scale " + r.Scale
 		}
+		if r.RowsScale != "" {
+			values = "scale " + scaleText(map[string]any{"scale": r.Scale, "rows-scale": r.RowsScale})
+		}
 		kind := "k-means"
 		if r.Spherical {
 			kind = "spherical k-means"

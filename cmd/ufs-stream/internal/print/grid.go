@@ -59,7 +59,7 @@ func groupsOrFeatures(g *stream.Grid) string {
 
 func printGrid(w *screen.Page, g *stream.Grid) {
 	n := len(g.Settings)
-	w.Printf("%s: %s (scale %v, %s features, %s rows, seed %d)\n", g.Method, CountNoun(n, "setting"), g.Options["scale"],
+	w.Printf("%s: %s (scale %s, %s features, %s rows, seed %d)\n", g.Method, CountNoun(n, "setting"), scaleText(g.Options),
 		humanize.Comma(int64(g.Features)), humanize.Comma(g.RowsUsed), g.Seed)
 	w.Printf("agreement: of the first %d %s with those of the neighbouring settings\n\n", g.K, groupsOrFeatures(g))
 	printColumns(w, gridColumns(g), n)

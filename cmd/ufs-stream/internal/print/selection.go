@@ -92,11 +92,19 @@ func membersColumn(features func(int) []string) column {
 	}
 }
 
+func scaleText(options map[string]any) string {
+	text := fmt.Sprint(options["scale"])
+	if rows := options["rows-scale"]; rows != nil {
+		text += fmt.Sprintf(" of rows in %v", rows)
+	}
+	return text
+}
+
 // printSelection prints the ranking, and then the features that were dropped or left out with the reasons. The longest
 // lists are printed only with -v.
 func printSelection(w *screen.Page, s *stream.Selection, o Options) {
-	w.Printf("%s: %s of %s features from %s (scale %v, seed %d)\n",
-		s.Method, chosenCountText(s), humanize.Comma(int64(s.Features)), rowsText(s.RowsUsed, s.Rows), s.Options["scale"], s.Seed)
+	w.Printf("%s: %s of %s features from %s (scale %s, seed %d)\n",
+		s.Method, chosenCountText(s), humanize.Comma(int64(s.Features)), rowsText(s.RowsUsed, s.Rows), scaleText(s.Options), s.Seed)
 	if s.Why != "" {
 		w.Printf("method %s: %s\n", s.Method, s.Why)
 	}
