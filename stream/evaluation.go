@@ -14,6 +14,8 @@ type Evaluation struct {
 	Restarts            int         `json:"restarts,omitempty"` // number of k-means restarts in each run
 	Starts              string      `json:"starts,omitempty"`   // first centres of k-means: plusplus or random
 	Clusters            int         `json:"clusters,omitempty"`
+	Clusterer           string      `json:"clusterer,omitempty"` // affinity for affinity propagation; absent for k-means
+	Damping             float64     `json:"damping,omitempty"`   // of affinity propagation
 	Folds               int         `json:"folds,omitempty"` // number of folds in which rows are classified
 	Label               string      `json:"label,omitempty"`
 	Scale               string      `json:"scale"`                // scale of the data that k-means clusters

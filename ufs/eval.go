@@ -47,6 +47,11 @@ func EvalClassifiers() []string {
 	return evaluating.EvalClassifiers()
 }
 
+// EvalClusterers lists the values of EvalRequest.Clusterer, the default first.
+func EvalClusterers() []string {
+	return evaluating.EvalClusterers()
+}
+
 // EvalStarts lists the values of EvalRequest.Starts, the default first.
 func EvalStarts() []string {
 	return evaluating.EvalStarts()

@@ -71,6 +71,8 @@ of path gives a selection for each setting, named as FILE:alpha=0.1,gamma=1. INP
 	fs.IntVar(&e.Runs, "runs", 0, "`N` runs in place of the protocol's")
 	fs.IntVar(&e.Restarts, "restarts", 0, "each run the best of `N` restarts, in place of the protocol's")
 	fs.Var(&choiceFlag{value: ufs.EvalStarts()[0], allowed: ufs.EvalStarts(), set: func(starts string) { e.Starts = starts }}, "starts", "k-means starts from rows drawn at random, as in most papers, or by k-means++ (plusplus)")
+	fs.Var(&choiceFlag{value: ufs.EvalClusterers()[0], allowed: ufs.EvalClusterers(), set: func(clusterer string) { e.Clusterer = clusterer }}, "clusterer", "kmeans, or affinity: affinity propagation, with the preference bisected until there are --clusters exemplars; 5 runs, of which only those of random differ, on 1,000 rows by default, as it holds 24 bytes for each pair of rows")
+	fs.Float64Var(&e.Damping, "damping", 0, "affinity propagation: share `X` of old messages in new ones, from 0.5 and below 1 (default 0.9)")
 	fs.IntVar(&e.Clusters, "clusters", 0, "`C` clusters (default: as many as there are classes)")
 	fs.StringVar(&e.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, by the rows judged (default: none for k-means, for the reconstruction error as the selection records)")
 	fs.Var(&choiceFlag{allowed: ufs.RowScales(), set: func(scale string) { e.RowScale = scale }}, "rows-scale", "scale the rows judged, for all figures: none, l2, tfidf, as in select; norms are over all features (default: as the selection records)")

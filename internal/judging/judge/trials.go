@@ -17,9 +17,15 @@ type TrialOptions struct {
 	Spherical bool // cluster rows by direction, see cluster.Options
 	// RandomStarts begins restarts from rows drawn at random, see cluster.Options.
 	RandomStarts bool
-	Seed         uint64
-	Threads      int    // 0 means GOMAXPROCS
-	Done         func() // called after every run, from several goroutines; nil calls nothing
+	// Affinity clusters by affinity propagation in place of k-means. Its result depends on the seed only where similarities
+	// are equal, so that the options about starts do not matter. Damping is as in cluster.AffinityOptions, and Found
+	// receives the number of clusters of each run, which may not be Clusters.
+	Affinity bool
+	Damping  float64
+	Found    func(clusters int)
+	Seed     uint64
+	Threads  int    // 0 means GOMAXPROCS
+	Done     func() // called after every run, from several goroutines; nil calls nothing
 }
 
 // RunTrials clusters the rows opt.Runs times with different seeds, and scores each clustering against the classes of
@@ -33,17 +39,17 @@ func RunTrials(ctx context.Context, classes []int32, columns func(run int) kerne
 	}
 	scores, errs := make([]cluster.Scores, runs), make([]error, runs)
 	parallel := min(runs, workers)
+	if opt.Affinity { // its matrices are large, and its threads share them
+		parallel = 1
+	}
 	kernel.Each(parallel, runs, func(r int) {
 		if ctx.Err() != nil {
 			errs[r] = ctx.Err()
 			return
 		}
-		clustering, err := cluster.KMeans(ctx, cluster.Matrix(columns(r)), cluster.Options{
-			Clusters: opt.Clusters, Restarts: opt.Restarts, Spherical: opt.Spherical, RandomStarts: opt.RandomStarts,
-			Seed: RunSeed(opt.Seed, r), Threads: max(workers/parallel, 1),
-		})
+		labels, err := clusterRows(ctx, cluster.Matrix(columns(r)), opt, RunSeed(opt.Seed, r), max(workers/parallel, 1))
 		if err == nil {
-			scores[r], err = cluster.Compare(clustering.Labels, classes)
+			scores[r], err = cluster.Compare(labels, classes)
 		}
 		if errs[r] = err; err == nil && opt.Done != nil {
 			opt.Done()
@@ -55,6 +61,26 @@ func RunTrials(ctx context.Context, classes []int32, columns func(run int) kerne
 		}
 	}
 	return scores, nil
+}
+
+func clusterRows(ctx context.Context, rows cluster.Matrix, opt TrialOptions, seed uint64, threads int) ([]int32, error) {
+	if opt.Affinity {
+		e, err := cluster.Affinity(ctx, rows, cluster.AffinityOptions{Clusters: opt.Clusters, Damping: opt.Damping, Seed: seed, Threads: threads})
+		if err != nil {
+			return nil, err
+		}
+		if opt.Found != nil {
+			opt.Found(len(e.Rows))
+		}
+		return e.Labels, nil
+	}
+	r, err := cluster.KMeans(ctx, rows, cluster.Options{
+		Clusters: opt.Clusters, Restarts: opt.Restarts, Spherical: opt.Spherical, RandomStarts: opt.RandomStarts, Seed: seed, Threads: threads,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.Labels, nil
 }
 
 // RunSeed returns the seed of the run with the given number. Runs of neighbouring values of seed also have different
@@ -93,6 +119,21 @@ func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []fl
 func TrialsBytes(n, d, k, clusters, workers int) int64 {
 	return int64(workers+1) * (8*int64(n)*int64(k) + cluster.Bytes(n, d, clusters, 1))
 }
+
+// AffinityTrialBytes returns the memory that [RunTrials] needs in addition to the n×d rows if it clusters by affinity
+// propagation.
+func AffinityTrialBytes(n, d, k int) int64 {
+	return 8*int64(n)*int64(k) + cluster.AffinityBytes(n, d)
+}
+
+// Names of the ways to cluster rows.
+const (
+	KMeans   = "kmeans"
+	Affinity = "affinity"
+)
+
+// Clusterers lists the ways to cluster rows, the default first.
+func Clusterers() []string { return []string{KMeans, Affinity} }
 
 // Names of the baselines of a selection.
 const (

@@ -90,3 +90,25 @@ func TestTrialsErrors(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// TestAffinityTrials: a run by affinity propagation equals Affinity's, with any workers, and reports its clusters.
+func TestAffinityTrials(t *testing.T) {
+	x, class := groups(90)
+	found := []int(nil)
+	opt := TrialOptions{Runs: 2, Clusters: 3, Affinity: true, Damping: 0.8, Seed: 5, Threads: 1, Found: func(clusters int) { found = append(found, clusters) }}
+	same := func(int) kernel.Matrix[float64] { return x }
+	want := must.Get(RunTrials(t.Context(), class, same, opt))(t)
+	if !slices.Equal(found, []int{3, 3}) {
+		t.Errorf("2 runs in 3 clusters: got numbers of clusters %v", found)
+	}
+	opt.Threads = 4
+	if got := must.Get(RunTrials(t.Context(), class, same, opt))(t); !slices.Equal(got, want) {
+		t.Errorf("4 workers: got %v, want %v", got, want)
+	}
+	for r, s := range want {
+		made := must.Get(cluster.Affinity(t.Context(), cluster.Matrix(x), cluster.AffinityOptions{Clusters: 3, Damping: 0.8, Seed: RunSeed(5, r)}))(t)
+		if twin := must.Get(cluster.Compare(made.Labels, class))(t); twin != s {
+			t.Errorf("run %d: got %v, want %v", r, s, twin)
+		}
+	}
+}

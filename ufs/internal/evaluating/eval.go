@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
@@ -30,10 +31,14 @@ type EvalRequest struct {
 	Label   string // the class column; without a label the rows are not clustered
 	Sparse  string // as in request.Columns; default: as the selections record
 	Missing string // as in request.Columns; default: as the selections record
-	Sample  int64  // number of rows in the random sample used to judge, default 10,000; negative means all rows
+	// Sample is the number of rows in the random sample used to judge. The default is 10,000, or 1,000 for affinity
+	// propagation, which holds three numbers for each pair of rows. A negative number means all rows.
+	Sample int64
 
 	Protocol       string   // greedy (default: 20 runs, each the best of 10 starts) or sfufs (30 runs of one start)
 	Runs, Restarts int      // replace the protocol's numbers of runs and starts; 0 keeps them
+	Clusterer      string   // kmeans (default), or affinity: affinity propagation, with a preference for Clusters exemplars
+	Damping        float64  // of affinity propagation, from 0.5 and below 1; default 0.9
 	Starts         string   // first centres of k-means: plusplus (default: greedy k-means++) or random (rows, as in most papers)
 	Clusters       int      // number of clusters; default: the number of classes
 	Scale          string   // default: none for k-means, the selections' recorded scale for the reconstruction error
@@ -95,6 +100,11 @@ const (
 	defaultEvalSample = 10_000
 	defaultResamples  = 5
 	defaultFolds      = 5
+
+	// Affinity propagation takes seconds for 1,000 rows, and minutes for some thousands, at each of its runs. Only random
+	// features differ from run to run.
+	affinitySample = 1000
+	affinityRuns   = 5
 )
 
 // JudgeSelections implements ufs.Eval: it judges selections, and compares them with baselines.
@@ -167,7 +177,7 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 		return stream.Usagef("eval: no selection given; add {selection} SEL.json, as select with {o} SEL.json makes it")
 	}
 	isSet := map[string]bool{
-		"protocol": e.Protocol != "", "runs": e.Runs != 0, "restarts": e.Restarts != 0, "starts": e.Starts != "", "clusters": e.Clusters != 0, "spherical": e.Spherical,
+		"clusterer": e.Clusterer != "", "protocol": e.Protocol != "", "runs": e.Runs != 0, "restarts": e.Restarts != 0, "starts": e.Starts != "", "clusters": e.Clusters != 0, "spherical": e.Spherical,
 	}
 	for _, option := range request.SortedKeys(isSet) {
 		if e.Label == "" && isSet[option] {
@@ -197,14 +207,39 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 	if e.Methods == nil {
 		e.Methods = methods.All()
 	}
-	e.Starts = cmp.Or(e.Starts, judge.PlusPlus)
-	if all := judge.Starts(); !slices.Contains(all, e.Starts) {
-		return stream.Usagef("{starts} %s: want %s%s", e.Starts, strings.Join(all, ", "), suggest.DidYouMean(e.Starts, all))
+	if err := e.settleClusterer(isSet); err != nil {
+		return err
 	}
 	if err := e.settleSampling(); err != nil {
 		return err
 	}
 	return e.settleProtocol()
+}
+
+func (e *evaluator) settleClusterer(isSet map[string]bool) error {
+	e.Starts, e.Clusterer = cmp.Or(e.Starts, judge.PlusPlus), cmp.Or(e.Clusterer, judge.KMeans)
+	if all := judge.Starts(); !slices.Contains(all, e.Starts) {
+		return stream.Usagef("{starts} %s: want %s%s", e.Starts, strings.Join(all, ", "), suggest.DidYouMean(e.Starts, all))
+	}
+	if all := judge.Clusterers(); !slices.Contains(all, e.Clusterer) {
+		return stream.Usagef("{clusterer} %s: want %s%s", e.Clusterer, strings.Join(all, ", "), suggest.DidYouMean(e.Clusterer, all))
+	}
+	if e.Clusterer == judge.KMeans {
+		if e.Damping != 0 {
+			return stream.Usagef("{damping} is for affinity propagation: add {clusterer} %s", judge.Affinity)
+		}
+		return nil
+	}
+	for _, option := range []string{"protocol", "restarts", "starts", "spherical"} {
+		if isSet[option] {
+			return stream.Usagef("%v is for k-means, and {clusterer} is %s; leave one of them out", stream.Option(option), judge.Affinity)
+		}
+	}
+	if e.Damping = cmp.Or(e.Damping, cluster.DefaultDamping); !(e.Damping >= 0.5 && e.Damping < 1) {
+		return stream.Usagef("{damping} %v: want a number from 0.5 and below 1", e.Damping)
+	}
+	e.Runs, e.Restarts = cmp.Or(e.Runs, affinityRuns), 1
+	return nil
 }
 
 func (e *evaluator) settleClassifiers() error {
@@ -243,7 +278,9 @@ func (e *evaluator) settleSampling() error {
 		e.Resamples = defaultResamples
 	}
 	if e.Sample == 0 {
-		e.Sample = defaultEvalSample
+		if e.Sample = defaultEvalSample; e.Clusterer == judge.Affinity {
+			e.Sample = affinitySample
+		}
 	}
 	e.Sample, e.Resamples = max(e.Sample, 0), max(e.Resamples, 0)
 	return nil
@@ -279,6 +316,9 @@ func EvalProtocols() []string {
 
 // EvalClassifiers implements ufs.EvalClassifiers: it lists the names that EvalRequest.Classify allows.
 func EvalClassifiers() []string { return judge.ClassifierNames() }
+
+// EvalClusterers implements ufs.EvalClusterers: it lists the values of EvalRequest.Clusterer, the default first.
+func EvalClusterers() []string { return judge.Clusterers() }
 
 // EvalStarts implements ufs.EvalStarts: it lists the values of EvalRequest.Starts, the default first.
 func EvalStarts() []string { return judge.Starts() }

@@ -149,15 +149,20 @@ type labelScores struct {
 func (e *evaluator) clusterAndClassify(ctx context.Context, rankings []*ranking) (scores []labelScores, err error) {
 	opt := judge.TrialOptions{
 		Runs: e.Runs, Restarts: e.Restarts, Clusters: e.Clusters, Spherical: e.Spherical, RandomStarts: e.Starts == judge.RandomRows,
+		Affinity: e.Clusterer == judge.Affinity, Damping: e.Damping,
 		Seed: e.request.Choice.Seed, Threads: e.workers,
 		Done: func() { e.request.Hooks.Meter.Rows.Add(int64(e.usedRows)) },
 	}
-	p := request.Progress{What: "k-means, all features", Pass: 1, Passes: len(rankings) * len(e.counts), Rows: int64(e.usedRows * e.Runs)}
+	clusterer := "k-means"
+	if opt.Affinity {
+		clusterer = "affinity propagation"
+	}
+	p := request.Progress{What: clusterer + ", all features", Pass: 1, Passes: len(rankings) * len(e.counts), Rows: int64(e.usedRows * e.Runs)}
 	all := slices.Contains(e.Baselines, judge.All)
 	if all {
 		p.Passes++
 	} else {
-		p.What = "k-means, " + rankings[0].name
+		p.What = clusterer + ", " + rankings[0].name
 	}
 	err = request.TrackProgress(&e.request, p, func(next func(request.Progress)) error {
 		team := kernel.NewTeam(e.workers)
@@ -166,9 +171,22 @@ func (e *evaluator) clusterAndClassify(ctx context.Context, rankings []*ranking)
 			folds = judge.NewFolds(e.table.Classes, e.Folds, e.request.Choice.Seed)
 		}
 		run := func(sets int, matrixOf func(int) kernel.Matrix[float64]) error {
-			runs, err := judge.RunTrials(ctx, e.table.Classes, matrixOf, opt)
+			trials, others := opt, []int(nil)
+			trials.Found = func(clusters int) {
+				if clusters != e.Clusters && !slices.Contains(others, clusters) {
+					others = append(others, clusters)
+				}
+			}
+			if opt.Affinity && sets == 1 {
+				trials.Runs = 1 // all runs give the same result
+			}
+			runs, err := judge.RunTrials(ctx, e.table.Classes, matrixOf, trials)
 			if err != nil {
 				return err
+			}
+			runs = slices.Repeat(runs, e.Runs/len(runs))
+			if others != nil {
+				e.warnings = append(e.warnings, stream.Textf("%s: no preference gives %d clusters; the nearest numbers found are %v", p.What, e.Clusters, others))
 			}
 			s := labelScores{runs, make([][]float64, len(e.Classify))}
 			for i, name := range e.Classify {
@@ -193,7 +211,7 @@ func (e *evaluator) clusterAndClassify(ctx context.Context, rankings []*ranking)
 		}
 		for _, k := range e.counts {
 			for _, r := range rankings {
-				p.What = "k-means, " + r.name
+				p.What = clusterer + ", " + r.name
 				next(p)
 				matrixOf := func(run int) kernel.Matrix[float64] { return e.table.GatherColumns(r.orders[run][:k]) }
 				if len(r.orders) == 1 {

@@ -46,7 +46,11 @@ func planTable(e *evaluator, ds *chunkio.Dataset, n int) (table int64, err error
 	need := func(n, workers int) int64 { // memory without the table
 		measure := max(judge.ReconstructionBytes(n, d, k), 8*int64(n)*int64(k)+judge.RedundancyBytes(max(k, min(d, maxCorrelatedPairwise)))+8*int64(d), ds.MinMemory())
 		if e.Label != "" {
-			measure = max(measure, judge.TrialsBytes(n, maxFeatures, k, max(e.Clusters, assumedClusters), workers))
+			if e.Clusterer == judge.Affinity {
+				measure = max(measure, judge.AffinityTrialBytes(n, maxFeatures, k))
+			} else {
+				measure = max(measure, judge.TrialsBytes(n, maxFeatures, k, max(e.Clusters, assumedClusters), workers))
+			}
 			for _, name := range e.Classify {
 				measure = max(measure, 8*int64(n)*int64(k)+judge.CrossValidateBytes(n, maxFeatures, e.Folds, max(len(e.classes), assumedClusters), workers, name))
 			}

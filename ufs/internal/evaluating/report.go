@@ -104,6 +104,9 @@ func newEvaluation(e *evaluator) *stream.Evaluation {
 	}
 	if e.Label != "" {
 		r.Protocol, r.Runs, r.Restarts, r.Starts, r.Clusters, r.Spherical = e.Protocol, e.Runs, e.Restarts, e.Starts, e.Clusters, e.Spherical
+		if e.Clusterer == judge.Affinity {
+			r.Clusterer, r.Damping, r.Protocol, r.Restarts, r.Starts = e.Clusterer, e.Damping, "", 0, ""
+		}
 	}
 	if len(e.Classify) > 0 {
 		r.Folds = e.Folds

@@ -86,8 +86,12 @@ func printEvaluationHeader(w *screen.Page, r *stream.Evaluation) {
 		if r.Restarts > 1 {
 			restarts = fmt.Sprintf(", each the best of %d restarts", r.Restarts)
 		}
-		w.Printf("; %d classes of %s\nprotocol %s: %s%s; %s, %s, %s; seed %d\nin per cent, mean ± standard deviation of the runs",
-			len(r.Classes), r.Label, r.Protocol, CountNoun(r.Runs, "run"), restarts, kind, CountNoun(r.Clusters, "cluster"), values, r.Seed)
+		protocol := "protocol " + r.Protocol + ": "
+		if r.Clusterer != "" {
+			protocol, kind = "", fmt.Sprintf("affinity propagation (damping %v)", r.Damping)
+		}
+		w.Printf("; %d classes of %s\n%s%s%s; %s, %s, %s; seed %d\nin per cent, mean ± standard deviation of the runs",
+			len(r.Classes), r.Label, protocol, CountNoun(r.Runs, "run"), restarts, kind, CountNoun(r.Clusters, "cluster"), values, r.Seed)
 		if slices.ContainsFunc(r.Results, func(t stream.Evaluated) bool { return t.Name == ufs.RandomBaseline }) {
 			w.Printf("; random: other features in every run")
 		}
