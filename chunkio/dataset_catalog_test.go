@@ -20,10 +20,10 @@ import (
 
 // twoFiles plants a and b as scalars and l as lists of two in two files, and lets
 // change adapt the second one's leaves.
-func twoFiles(change func(f *chunkiotest.FakeFile)) (*chunkiotest.FakeDisk, []string) {
+func twoFiles(change func(f *FakeFile)) (*FakeDisk, []string) {
 	rows := [][]float64{{1, 2}, {1, 2}, {1, 2}, {1, 2}}
 	tab := chunkiotest.NewTable(4).AddScalar("a", make([]float64, 4)).AddScalar("b", make([]float64, 4)).AddList("l", 2, rows)
-	disk, paths := chunkiotest.PlantTable(tab, 2, 2, 1)
+	disk, paths := PlantTable(tab, 2, 2, 1)
 	f := disk.ByPath[paths[1]]
 	f.Order = append([]format.Leaf(nil), tab.Leaves...)
 	change(f)
@@ -32,15 +32,15 @@ func twoFiles(change func(f *chunkiotest.FakeFile)) (*chunkiotest.FakeDisk, []st
 
 func TestSchemasThatDiffer(t *testing.T) {
 	for _, c := range []struct {
-		change func(f *chunkiotest.FakeFile)
+		change func(f *FakeFile)
 		words  string
 	}{
-		{func(f *chunkiotest.FakeFile) { f.Order = f.Order[:2] }, `"l"`},
-		{func(f *chunkiotest.FakeFile) { f.Order = append(f.Order, format.Leaf{Name: "c", Type: "double"}) }, `"c"`},
-		{func(f *chunkiotest.FakeFile) { f.Order[1].Type = "string" }, "string here but double"},
+		{func(f *FakeFile) { f.Order = f.Order[:2] }, `"l"`},
+		{func(f *FakeFile) { f.Order = append(f.Order, format.Leaf{Name: "c", Type: "double"}) }, `"c"`},
+		{func(f *FakeFile) { f.Order[1].Type = "string" }, "string here but double"},
 	} {
 		disk, paths := twoFiles(c.change)
-		_, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{})
+		_, err := OpenPaths(t.Context(), paths, disk.Open, Options{})
 		if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), c.words) ||
 			!strings.Contains(err.Error(), paths[0]) || !strings.Contains(err.Error(), paths[1]) {
 			t.Errorf("error %v, want both files and %s", err, c.words)
@@ -54,7 +54,7 @@ func TestSchemasThatDiffer(t *testing.T) {
 }
 
 func TestListsOfDifferentLengthsAreLeftOut(t *testing.T) {
-	disk, paths := twoFiles(func(f *chunkiotest.FakeFile) { f.Order[2].Width = 3 })
+	disk, paths := twoFiles(func(f *FakeFile) { f.Order[2].Width = 3 })
 	ds := disk.OpenDataset(t, paths, Options{})
 	if left := ds.LeftOut(); len(left) != 1 || left[0] != (stream.LeftOut{Name: "l", Why: format.WhyVarying, Column: stream.PositionAt(2)}) {
 		t.Errorf("left out %v", left)
@@ -65,7 +65,7 @@ func TestListsOfDifferentLengthsAreLeftOut(t *testing.T) {
 }
 
 func TestFileWithoutRowsHasNoListLength(t *testing.T) {
-	unknown := func(f *chunkiotest.FakeFile) {
+	unknown := func(f *FakeFile) {
 		f.Groups = nil
 		f.Order[2].Width, f.Order[2].Why = 0, "lists of unknown length (the file has no rows)"
 	}
@@ -79,7 +79,7 @@ func TestFileWithoutRowsHasNoListLength(t *testing.T) {
 
 func TestColumnOrdersAreShared(t *testing.T) {
 	tab := chunkiotest.NewTable(50).AddScalar("a", make([]float64, 50)).AddScalar("b", make([]float64, 50))
-	disk, paths := chunkiotest.PlantTable(tab, 50, 1, 1)
+	disk, paths := PlantTable(tab, 50, 1, 1)
 	ds := disk.OpenDataset(t, paths, Options{})
 	distinct := map[*int32]bool{}
 	for i := range dataset.TableOf(ds).Catalog.Files {
@@ -93,8 +93,8 @@ func TestColumnOrdersAreShared(t *testing.T) {
 }
 
 func TestSkippingAllFilesIsAnError(t *testing.T) {
-	disk, _ := chunkiotest.PlantTable(chunkiotest.NewTable(1).AddText("s"), 1, 1, 1)
-	_, err := chunkiotest.OpenPaths(t.Context(), []string{"gone", "lost"}, disk.Open, Options{SkipBad: true})
+	disk, _ := PlantTable(chunkiotest.NewTable(1).AddText("s"), 1, 1, 1)
+	_, err := OpenPaths(t.Context(), []string{"gone", "lost"}, disk.Open, Options{SkipBad: true})
 	if e, ok := errors.AsType[*stream.DataError](err); !ok || e.Path != "gone" {
 		t.Errorf("error %v, want the first file's", err)
 	}
@@ -105,7 +105,7 @@ func TestSkippingAllFilesIsAnError(t *testing.T) {
 func TestLongFootersSideBySide(t *testing.T) {
 	dir := t.TempDir()
 	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(6, 6)), 10, 1000, 0.1)
-	disk, planted := chunkiotest.PlantTable(tab, 5, 2, 1)
+	disk, planted := PlantTable(tab, 5, 2, 1)
 	for _, path := range planted {
 		one := disk.OpenDataset(t, []string{path}, Options{Missing: stream.MissingKeep})
 		formattest.Must(t, WriteParquet(t.Context(), filepath.Join(dir, path+".parquet"), one, WriteOptions{}))
@@ -147,7 +147,7 @@ func TestTypesThatAgree(t *testing.T) {
 			}
 			table.AddScalar(c.Name, x)
 		}
-		disk, planted := chunkiotest.PlantTable(table, 1, 10, 1)
+		disk, planted := PlantTable(table, 1, 10, 1)
 		ds := disk.OpenDataset(t, planted, Options{})
 		for i, c := range columns {
 			dataset.TableOf(ds).Features.Columns[i].Type = c.Type
@@ -205,10 +205,10 @@ func TestTypesThatAgree(t *testing.T) {
 
 	text := format.Leaf{Name: "s", Type: "string", Why: "text"}
 	for _, other := range []format.Leaf{{Name: "s", Type: "timestamp", Why: "timestamp"}, {Name: "s", Type: "double", Width: 1}} {
-		disk, paths := twoFiles(func(f *chunkiotest.FakeFile) { f.Order = append(f.Order, other) })
+		disk, paths := twoFiles(func(f *FakeFile) { f.Order = append(f.Order, other) })
 		first := disk.ByPath[paths[0]]
 		first.Order = append(first.Order[:len(first.Order):len(first.Order)], text)
-		ds, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{})
+		ds, err := OpenPaths(t.Context(), paths, disk.Open, Options{})
 		if other.Why == "" {
 			if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "double here but string in "+paths[0]) {
 				t.Errorf("a number in one file and text in another: %v", err)
@@ -219,7 +219,7 @@ func TestTypesThatAgree(t *testing.T) {
 		if left := ds.LeftOut(); len(left) != 1 || left[0].Name != "s" || !strings.Contains(left[0].Why, "timestamp in "+paths[1]) {
 			t.Errorf("left out %v", left)
 		}
-		if _, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{Label: "s", Classes: true}); err == nil {
+		if _, err := OpenPaths(t.Context(), paths, disk.Open, Options{Label: "s", Classes: true}); err == nil {
 			t.Error("classes of two types that do not agree")
 		}
 	}
@@ -228,7 +228,7 @@ func TestTypesThatAgree(t *testing.T) {
 // TestUnnameableColumns: a column whose name is not UTF-8 is left out, whatever it is; the file's own list of
 // leaves stays as it is.
 func TestUnnameableColumns(t *testing.T) {
-	disk, paths := twoFiles(func(*chunkiotest.FakeFile) {})
+	disk, paths := twoFiles(func(*FakeFile) {})
 	for _, p := range paths {
 		f := disk.ByPath[p]
 		f.Order = slices.Clone(f.Order)

@@ -99,8 +99,8 @@ func TestCategoriesOfParquet(t *testing.T) {
 // change nothing else.
 func TestCategoriesOfAUnion(t *testing.T) {
 	tab := unionTable(120)
-	disk, paths := chunkiotest.PlantTable(tab, 3, 20, 1)
-	twin, _ := chunkiotest.PlantTable(tab, 3, 20, 1)
+	disk, paths := PlantTable(tab, 3, 20, 1)
+	twin, _ := PlantTable(tab, 3, 20, 1)
 	lack(disk, twin, paths[0], "t")
 	opt := Options{Union: true, Missing: stream.MissingKeep, Where: "b > 2", Columns: []string{"a", "t"}, Order: []string{"a", "t=yes"}}
 	ds := disk.OpenDataset(t, paths, opt)

@@ -118,7 +118,7 @@ func TestClassesAgreeWithNaiveTwin(t *testing.T) {
 			Missing: []stream.MissingPolicy{stream.MissingDropRow, stream.MissingKeep}[rng.IntN(2)],
 			Sample:  []int64{0, 0, 1, int64(rows) / 2}[rng.IntN(4)], Seed: rng.Uint64(),
 		}
-		disk, paths := chunkiotest.PlantTable(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
+		disk, paths := PlantTable(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
 		var first []string
 		for _, threads := range []int{1, 2, 8} {
 			opt.Threads = threads
@@ -130,7 +130,7 @@ func TestClassesAgreeWithNaiveTwin(t *testing.T) {
 				if err != nil {
 					t.Fatalf("round %d: %v", round, err)
 				}
-				want, err := naive(tab, opt, chunkiotest.ColumnNames(ds))
+				want, err := naive(tab, opt, ColumnNames(ds))
 				formattest.Must(t, err)
 				if !slices.Equal(positions, want.Positions) {
 					t.Fatalf("round %d: other rows", round)
@@ -163,7 +163,7 @@ func TestClassesStayOverPasses(t *testing.T) {
 	for i := range words {
 		words[i] = fmt.Sprint(i * i % 97)
 	}
-	disk, paths := chunkiotest.PlantTable(tab.AddLabel("kind", words), 3, 500, 4)
+	disk, paths := PlantTable(tab.AddLabel("kind", words), 3, 500, 4)
 	ds := disk.OpenDataset(t, paths, Options{Classes: true, Label: "kind", Missing: stream.MissingDropRow})
 	whole, _, err := labelled(ds, stream.Range{})
 	formattest.Must(t, err)
@@ -196,7 +196,7 @@ func TestTooManyClasses(t *testing.T) {
 		for i := range words {
 			words[i] = fmt.Sprint(i % n)
 		}
-		disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(len(words)).AddScalar("a", make([]float64, len(words))).AddLabel("id", words), 2, 10_000, 1)
+		disk, paths := PlantTable(chunkiotest.NewTable(len(words)).AddScalar("a", make([]float64, len(words))).AddLabel("id", words), 2, 10_000, 1)
 		var first error
 		for _, memory := range []int64{0, 20 << 20} {
 			ds := disk.OpenDataset(t, paths, Options{Classes: true, Label: "id", Memory: memory})
@@ -223,7 +223,7 @@ func TestTooManyClasses(t *testing.T) {
 		}
 	}
 	long := []string{strings.Repeat("x", format.MaxClassText+1)}
-	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(1).AddScalar("a", make([]float64, 1)).AddLabel("id", long), 1, 1, 1)
+	disk, paths := PlantTable(chunkiotest.NewTable(1).AddScalar("a", make([]float64, 1)).AddLabel("id", long), 1, 1, 1)
 	if _, _, err := labelled(disk.OpenDataset(t, paths, Options{Classes: true, Label: "id"}), stream.Range{}); !chunkiotest.IsData(err) {
 		t.Errorf("a label of %d bytes: error %v", len(long[0]), err)
 	}
@@ -232,10 +232,10 @@ func TestTooManyClasses(t *testing.T) {
 func TestLabelsThatCannotBeClasses(t *testing.T) {
 	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(3, 2)), 10, 2, 0)
 	tab.Leaves = append(tab.Leaves, format.Leaf{Name: "empty", Type: "null", Why: "always null", NoClass: "always null"})
-	disk, paths := chunkiotest.PlantTable(tab, 1, 10, 4)
+	disk, paths := PlantTable(tab, 1, 10, 4)
 	for _, opt := range []Options{{}, {Label: "emb"}, {Label: "emb[1]"}, {Label: "empty"}, {Label: "nobody"}} {
 		opt.Classes = true
-		if _, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, opt); !chunkiotest.IsUsage(err) {
+		if _, err := OpenPaths(t.Context(), paths, disk.Open, opt); !chunkiotest.IsUsage(err) {
 			t.Errorf("label %q: error %v, want a usage error", opt.Label, err)
 		}
 	}
@@ -249,7 +249,7 @@ func TestLabelsThatCannotBeClasses(t *testing.T) {
 
 func TestLabelErrorsNameTheirPlace(t *testing.T) {
 	tab := chunkiotest.NewTable(100).AddScalar("a", make([]float64, 100)).AddLabel("kind", make([]string, 100))
-	disk, paths := chunkiotest.PlantTable(tab, 2, 20, 1)
+	disk, paths := PlantTable(tab, 2, 20, 1)
 	broken := errors.New("broken page")
 	disk.ByPath[paths[1]].Fault = func(g int, leaf string, _, _ int64) error {
 		if g == 1 && leaf == "kind" {

@@ -51,7 +51,7 @@ func compareWithFull(t *testing.T, union bool) {
 		for _, l := range ds.LeftOut() { // whose positions differ in the copy
 			left = append(left, l.Name+": "+l.Why)
 		}
-		return fmt.Sprint(chunkiotest.ColumnNames(ds), must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows, left)
+		return fmt.Sprint(ColumnNames(ds), must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows, left)
 	}
 	const want = "[x y] [[1 10] [2 20] [3 30] [1 10] [2 20] [3 30]] [city: text]"
 	if got := read([]string{"in"}, Options{}); got != want {
@@ -92,7 +92,7 @@ func TestEmptyFilesOfOtherKeys(t *testing.T) {
 			formattest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		}
 		ds := must.Get(Open(t.Context(), []string{"in"}, Options{Columns: []string{"*"}}))(t)
-		if got := fmt.Sprint(chunkiotest.ColumnNames(ds), must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows); got != "[x y k] [[1 2 1] [1 2 2]]" {
+		if got := fmt.Sprint(ColumnNames(ds), must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows); got != "[x y k] [[1 2 1] [1 2 2]]" {
 			t.Errorf("%q: got %s", empties, got)
 		}
 		for _, path := range empties {

@@ -18,12 +18,12 @@ func leftOutAt(i int, name, why string) stream.LeftOut {
 
 func TestEveryColumnIsAFeatureOrHasAReason(t *testing.T) {
 	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(1, 1)), 10, 5, 0)
-	disk, paths := chunkiotest.PlantTable(tab, 1, 10, 1)
+	disk, paths := PlantTable(tab, 1, 10, 1)
 	ds := disk.OpenDataset(t, paths, Options{
 		Label: "a0", Weight: "a1", Exclude: []string{"a2", "emb[0]", "name"}, Columns: []string{"a*", "emb"},
 		LeaveOut: []stream.LeftOut{{Name: "a3", Why: "constant"}, {Name: "unknown", Why: "gone"}},
 	})
-	if names := chunkiotest.ColumnNames(ds); !slices.Equal(names, []string{"a4", "emb[1]", "emb[2]"}) {
+	if names := ColumnNames(ds); !slices.Equal(names, []string{"a4", "emb[1]", "emb[2]"}) {
 		t.Errorf("columns %v", names)
 	}
 	want := []stream.LeftOut{ // a4 is at 4, and emb[1] and emb[2] at 6 and 7
@@ -38,14 +38,14 @@ func TestEveryColumnIsAFeatureOrHasAReason(t *testing.T) {
 		t.Errorf("%d fields, want 9", len(fields))
 	}
 	for _, f := range fields {
-		if f.Used == (f.Why != "") || f.Used != slices.Contains(chunkiotest.ColumnNames(ds), f.Name) {
+		if f.Used == (f.Why != "") || f.Used != slices.Contains(ColumnNames(ds), f.Name) {
 			t.Errorf("field %+v", f)
 		}
 	}
 }
 
 func TestUnknownNamesAreUsageErrors(t *testing.T) {
-	disk, paths := chunkiotest.PlantTable(chunkiotest.RandomTable(rand.New(rand.NewPCG(1, 1)), 10, 2, 0), 1, 10, 1)
+	disk, paths := PlantTable(chunkiotest.RandomTable(rand.New(rand.NewPCG(1, 1)), 10, 2, 0), 1, 10, 1)
 	ds := disk.OpenDataset(t, paths, Options{})
 	for _, c := range []struct {
 		opt   Options
@@ -67,7 +67,7 @@ func TestUnknownNamesAreUsageErrors(t *testing.T) {
 
 func TestListElementAsWeight(t *testing.T) {
 	tab := chunkiotest.NewTable(3).AddScalar("a", []float64{1, 2, 3}).AddList("l", 2, [][]float64{{1, 5}, {0, 6}, {2, 7}})
-	disk, paths := chunkiotest.PlantTable(tab, 1, 3, 1)
+	disk, paths := PlantTable(tab, 1, 3, 1)
 	got, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, Options{Weight: "l[0]"}), stream.Range{})
 	formattest.Must(t, err)
 	if fmt.Sprint(got.Rows, got.Weights, got.Positions) != "[[1 5] [3 7]] [1 2] [0 2]" {
@@ -77,7 +77,7 @@ func TestListElementAsWeight(t *testing.T) {
 
 func TestFeaturesNamedLikeALabelAreWarnedAbout(t *testing.T) {
 	tab := chunkiotest.NewTable(2).AddScalar("Label", []float64{1, 2}).AddScalar("y", []float64{1, 2}).AddScalar("x", []float64{1, 2})
-	disk, paths := chunkiotest.PlantTable(tab, 1, 2, 1)
+	disk, paths := PlantTable(tab, 1, 2, 1)
 	ds := disk.OpenDataset(t, paths, Options{Label: "y"})
 	if w := ds.Warnings(); len(w) != 1 || !strings.Contains(w[0].Spell(func(o string) string { return "--" + o }), `--label Label`) {
 		t.Errorf("warnings %q", w)
@@ -86,7 +86,7 @@ func TestFeaturesNamedLikeALabelAreWarnedAbout(t *testing.T) {
 
 func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
 	tab := chunkiotest.NewTable(4).AddScalar("a", make([]float64, 4)).AddScalar("b", make([]float64, 4))
-	disk, paths := chunkiotest.PlantTable(tab, 2, 4, 1)
+	disk, paths := PlantTable(tab, 2, 4, 1)
 	for i := range disk.ByPath[paths[1]].Order {
 		if l := &disk.ByPath[paths[1]].Order[i]; l.Name == "b" {
 			l.Refused, l.Why = true, "encoding X cannot be decoded"
@@ -112,11 +112,11 @@ func TestRefusedColumnsFailOnlyIfSelected(t *testing.T) {
 }
 
 func TestNothingToSelectFrom(t *testing.T) {
-	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(3).AddText("s"), 1, 3, 1)
+	disk, paths := PlantTable(chunkiotest.NewTable(3).AddText("s"), 1, 3, 1)
 	if err := chunkiotest.PassError(disk.OpenDataset(t, paths, Options{})); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "no numeric column") {
 		t.Errorf("only text: error %v", err)
 	}
-	disk, paths = chunkiotest.PlantTable(chunkiotest.NewTable(0).AddScalar("a", nil), 2, 3, 1)
+	disk, paths = PlantTable(chunkiotest.NewTable(0).AddScalar("a", nil), 2, 3, 1)
 	if err := chunkiotest.PassError(disk.OpenDataset(t, paths, Options{})); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "no rows") {
 		t.Errorf("no rows: error %v", err)
 	}
@@ -124,8 +124,8 @@ func TestNothingToSelectFrom(t *testing.T) {
 
 func TestFlattenedNamesThatClash(t *testing.T) {
 	tab := chunkiotest.NewTable(1).AddScalar("l[1]", []float64{1}).AddList("l", 2, [][]float64{{1, 2}})
-	disk, paths := chunkiotest.PlantTable(tab, 1, 1, 1)
-	if _, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), `"l[1]"`) {
+	disk, paths := PlantTable(tab, 1, 1, 1)
+	if _, err := OpenPaths(t.Context(), paths, disk.Open, Options{}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), `"l[1]"`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -65,12 +65,12 @@ func plantEveryType(t *testing.T, dir string) (paths []string) {
 	record := b.NewRecord()
 	for i, opts := range [][]ipc.Option{nil, {ipc.WithZstd()}, {ipc.WithLZ4()}} {
 		name := fmt.Sprintf("every%d.arrow", i)
-		chunkiotest.PutFile(t, dir, name, formattest.WriteArrow(t, false, []arrow.Record{record, record}, opts...))
+		PutFile(t, dir, name, formattest.WriteArrow(t, false, []arrow.Record{record, record}, opts...))
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	for _, ending := range []string{".parquet", ".arrow"} {
 		keys, content := lakeFiles(t, ending)
-		chunkiotest.PutFile(t, dir, "lake"+ending, content[keys[0]])
+		PutFile(t, dir, "lake"+ending, content[keys[0]])
 		paths = append(paths, filepath.Join(dir, "lake"+ending))
 	}
 	return paths
@@ -140,8 +140,8 @@ func TestExtentsAreWhatDecodingReads(t *testing.T) {
 // Fetching holds no more than the plan counts for a row group: bytes between the columns come over the wire and are
 // dropped.
 func TestFetchingHoldsNoGaps(t *testing.T) {
-	planted := chunkiotest.NormalTable(20000, 40)
-	disk, paths := chunkiotest.PlantTable(planted, 1, 20000, 1)
+	planted := NormalTable(20000, 40)
+	disk, paths := PlantTable(planted, 1, 20000, 1)
 	s := newWebServer(t, true)
 	s.put("gaps.parquet", chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{RowGroupRows: 20000}))
 	ds, err := Open(t.Context(), []string{s.URL + "/gaps.parquet"}, Options{Columns: []string{"c?0", "c?2", "c?4", "c?6", "c?8"}})

@@ -240,7 +240,7 @@ func TestTablesBesideData(t *testing.T) {
 			continue
 		}
 		formattest.Must(t, err)
-		if got := fmt.Sprint(chunkiotest.ColumnNames(ds), must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows); got != c.want {
+		if got := fmt.Sprint(ColumnNames(ds), must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t).Rows); got != c.want {
 			t.Errorf("%q, %q: got %s, want %s", c.files, c.opt.Where, got, c.want)
 		}
 		if said := fmt.Sprint(ds.FileWarnings()); strings.Contains(said, "passed over") != (c.passed != "") || !strings.Contains(said, c.passed) {

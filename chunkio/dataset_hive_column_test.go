@@ -98,7 +98,7 @@ func TestKeyThatIsAColumn(t *testing.T) {
 			}
 			for _, opt := range []Options{{Exclude: []string{"k"}}, {Columns: []string{"x"}}} {
 				ds, err := Open(t.Context(), []string{dir}, opt)
-				if err != nil || !slices.Equal(chunkiotest.ColumnNames(ds), []string{"x"}) {
+				if err != nil || !slices.Equal(ColumnNames(ds), []string{"x"}) {
 					t.Errorf("k=%s, %+v: got error %v, want the column x alone", c.key, opt, err)
 					continue
 				}
@@ -138,7 +138,7 @@ func TestKeyColumnInSomeFiles(t *testing.T) {
 		ds := must.Get(Open(t.Context(), inputs, opt))(t)
 		defer ds.Close()
 		got := must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
-		return fmt.Sprint(chunkiotest.ColumnNames(ds), got.Rows)
+		return fmt.Sprint(ColumnNames(ds), got.Rows)
 	}
 	want := numbers([]string{"in"}, Options{Columns: []string{"x", "y", "k"}})
 	if want != "[x y k] [[10 5 1] [20 6 1] [30 7 2] [40 9 3]]" {

@@ -14,9 +14,9 @@ import (
 )
 
 // plantAt stores one file of the given rows at each path.
-func plantAt(rows int, paths ...string) *chunkiotest.FakeDisk {
+func plantAt(rows int, paths ...string) *FakeDisk {
 	t := chunkiotest.NewTable(rows*len(paths)).AddScalar("a", make([]float64, rows*len(paths)))
-	disk, names := chunkiotest.PlantTable(t, len(paths), int64(rows), 1)
+	disk, names := PlantTable(t, len(paths), int64(rows), 1)
 	for i, name := range names {
 		disk.ByPath[paths[i]] = disk.ByPath[name]
 	}
@@ -44,7 +44,7 @@ func TestPartitionKeysAreAskedFor(t *testing.T) {
 		{Options{Columns: []string{"*"}, Exclude: []string{"year"}}, []string{"a"}, "excluded"},
 	} {
 		ds := disk.OpenDataset(t, paths, c.opt)
-		if names := chunkiotest.ColumnNames(ds); !slices.Equal(names, c.want) {
+		if names := ColumnNames(ds); !slices.Equal(names, c.want) {
 			t.Errorf("%+v: columns %v, want %v", c.opt, names, c.want)
 		}
 		why := ""
@@ -69,7 +69,7 @@ func TestPartitionKeysBecomeColumns(t *testing.T) {
 		"data/year=2020/kind=a%20b/x", "data/year=2021/kind=nan/x", "data/year=" + listing.HiveNull + "/kind=7/x",
 	}
 	ds := plantAt(2, paths...).OpenDataset(t, paths, Options{Columns: []string{"*"}, Missing: stream.MissingKeep})
-	if names := chunkiotest.ColumnNames(ds); !slices.Equal(names, []string{"a", "year"}) {
+	if names := ColumnNames(ds); !slices.Equal(names, []string{"a", "year"}) {
 		t.Fatalf("columns %v", names)
 	}
 	if left := ds.LeftOut(); len(left) != 1 || left[0].Name != "kind" {
@@ -101,7 +101,7 @@ func TestInconsistentPartitionKeys(t *testing.T) {
 		{[]string{"k=1/x", "l=1/y"}, "partition keys"},
 		{[]string{"k=1/k=2/x"}, "twice"},
 	} {
-		_, err := chunkiotest.OpenPaths(context.Background(), c.paths, plantAt(1, c.paths...).Open, Options{})
+		_, err := OpenPaths(context.Background(), c.paths, plantAt(1, c.paths...).Open, Options{})
 		if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%v: error %v, want %q", c.paths, err, c.words)
 		}

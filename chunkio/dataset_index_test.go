@@ -90,7 +90,7 @@ func TestFrameIndex(t *testing.T) {
 		} {
 			formattest.Must(t, os.WriteFile("in", indexedFile(t, asArrow, c.pandas, "x", "id", "y"), 0o600))
 			ds := must.Get(Open(t.Context(), []string{"in"}, c.opt))(t)
-			if got := strings.Join(chunkiotest.ColumnNames(ds), " "); got != c.want {
+			if got := strings.Join(ColumnNames(ds), " "); got != c.want {
 				t.Errorf("arrow %v, %s, %+v: the features are %s, want %s", asArrow, c.pandas, c.opt, got, c.want)
 			}
 			var index []string
@@ -115,13 +115,13 @@ func TestFrameIndexEverywhere(t *testing.T) {
 	formattest.Must(t, os.WriteFile("b.parquet", indexedFile(t, false, pandasOf(`"id"`), "__index_level_0__", "id", "y"), 0o600))
 	files := []string{"a.parquet", "b.parquet"}
 	ds := must.Get(Open(t.Context(), files, Options{Indicators: true, ForPlan: true}))(t)
-	if got := chunkiotest.ColumnNames(ds); !slices.Equal(got, []string{"y"}) {
+	if got := ColumnNames(ds); !slices.Equal(got, []string{"y"}) {
 		t.Errorf("the features are %q, want y", got)
 	}
 	must.Get(ds.WritePlan(t.Context(), "j.plan.json", PlanHeader{}))(t)
 	formattest.Must(t, ds.Close())
 	planned := must.Get(Open(t.Context(), nil, Options{Plan: "j.plan.json"}))(t)
-	if got := chunkiotest.ColumnNames(planned); !slices.Equal(got, []string{"y"}) {
+	if got := ColumnNames(planned); !slices.Equal(got, []string{"y"}) {
 		t.Errorf("by the plan the features are %q, want y", got)
 	}
 	formattest.Must(t, planned.Close())

@@ -187,7 +187,7 @@ func TestIndicators(t *testing.T) {
 	for i := range rows { // null, NaN and infinite
 		tab.Scalar["a"][i] = []float64{format.Null, math.NaN(), math.Inf(-1), 4, 5}[i*i%5]
 	}
-	facts := func(disk *chunkiotest.FakeDisk) {
+	facts := func(disk *FakeDisk) {
 		for _, f := range disk.ByPath {
 			for i, l := range f.Order {
 				if l.Name == "b" || l.Name == "w" || l.Name == "k" {
@@ -196,7 +196,7 @@ func TestIndicators(t *testing.T) {
 			}
 		}
 	}
-	disk, paths := chunkiotest.PlantTable(tab, 3, 30, 1)
+	disk, paths := PlantTable(tab, 3, 30, 1)
 	facts(disk)
 	for what, opt := range map[string]Options{
 		"all": {}, "order": {Order: []string{"is_missing(l[1])", "c", "is_missing(a)", "a"}}, "named": {Columns: []string{"c", "l[0]"}},

@@ -37,7 +37,7 @@ func TestMatrixEqualsLists(t *testing.T) {
 	dir := t.TempDir()
 	_, _, indices, values := chunkiotest.TextRows(rand.New(rand.NewPCG(3, 8)), 3000)
 	tab := chunkiotest.NewTable(len(indices)).AddList("ix", 0, indices).AddList("x", 0, values)
-	disk, planted := chunkiotest.PlantTable(tab, 1, 1<<16, 1)
+	disk, planted := PlantTable(tab, 1, 1<<16, 1)
 	want := must.Get(chunkiotest.CollectRows(disk.OpenDataset(t, planted, Options{Sparse: "ix,x,8"}), stream.Range{}))(t)
 	text := matrixText(indices, values, 6)
 	write := func(name string, data []byte) string {

@@ -117,7 +117,7 @@ func lakeFiles(t *testing.T, ending string) (keys []string, content map[string][
 			continue
 		}
 		dir := t.TempDir()
-		chunkiotest.PutFile(t, dir, "in.arrow", formattest.WriteArrow(t, false, records))
+		PutFile(t, dir, "in.arrow", formattest.WriteArrow(t, false, records))
 		var also []string
 		for _, f := range records[0].Schema().Fields() {
 			if f.Name != "rank" {
@@ -150,12 +150,12 @@ func TestObjectsAreReadLikeFiles(t *testing.T) {
 				keys, content := lakeFiles(t, ending)
 				for _, key := range keys {
 					s.put(key, content[key])
-					chunkiotest.PutFile(t, dir, key, content[key])
+					PutFile(t, dir, key, content[key])
 				}
 				folder := "lake " + ending[1:] + "/"
 				inputs := [][]string{{s.url(keys[0]), s.url(keys[1]), s.url(keys[2])}}
 				list := []byte(s.url(keys[2]) + "\n\n# a comment\n" + s.url(keys[0]) + "\n" + s.url(keys[1]) + "\n")
-				chunkiotest.PutFile(t, dir, "list", list)
+				PutFile(t, dir, "list", list)
 				s.put("lists/all.txt", list)
 				inputs = append(inputs, []string{"@" + filepath.Join(dir, "list")}, []string{"@" + s.url("lists/all.txt")})
 				if s.lists {
@@ -172,7 +172,7 @@ func TestObjectsAreReadLikeFiles(t *testing.T) {
 					if i > 0 && (i+form+turn)%2 == 1 {
 						continue // every two of store, form and options meet
 					}
-					local, want := chunkiotest.CollectFrom(t, opt, filepath.Join(dir, folder))
+					local, want := CollectFrom(t, opt, filepath.Join(dir, folder))
 					if len(want.Rows) == 0 {
 						t.Fatal("no rows")
 					}
@@ -180,8 +180,8 @@ func TestObjectsAreReadLikeFiles(t *testing.T) {
 						if i > 0 && len(in) == 1 {
 							continue // how they are named does not hang on the options
 						}
-						ds, got := chunkiotest.CollectFrom(t, opt, in...)
-						if d := chunkiotest.DescribeDiff(got, want); d != "" || !slices.Equal(got.Blocks, want.Blocks) || !slices.Equal(chunkiotest.ColumnNames(ds), chunkiotest.ColumnNames(local)) {
+						ds, got := CollectFrom(t, opt, in...)
+						if d := chunkiotest.DescribeDiff(got, want); d != "" || !slices.Equal(got.Blocks, want.Blocks) || !slices.Equal(ColumnNames(ds), ColumnNames(local)) {
 							t.Errorf("%s from %v differs from the local files: %s", ending, in, d)
 						}
 					}
@@ -219,14 +219,14 @@ func sameInAnyMemory(t *testing.T, ds *Dataset, want chunkiotest.Delivered) {
 
 // Row groups that do not fit into memory go to scratch files by pieces, which are given back.
 func TestTallRowGroupsAreSpooled(t *testing.T) {
-	planted := chunkiotest.NormalTable(12000, 60)
-	disk, paths := chunkiotest.PlantTable(planted, 1, 6000, 1)
+	planted := NormalTable(12000, 60)
+	disk, paths := PlantTable(planted, 1, 6000, 1)
 	content := chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{RowGroupRows: 6000})
 	s, dir := newWebServer(t, true), t.TempDir()
 	s.put("tall.parquet", content)
-	chunkiotest.PutFile(t, dir, "tall.parquet", content)
+	PutFile(t, dir, "tall.parquet", content)
 	for _, opt := range []Options{{}, {Exclude: []string{"c2?", "c4?"}}} { // the second of several ranges
-		_, want := chunkiotest.CollectFrom(t, opt, filepath.Join(dir, "tall.parquet"))
+		_, want := CollectFrom(t, opt, filepath.Join(dir, "tall.parquet"))
 		ds, err := Open(t.Context(), []string{s.URL + "/tall.parquet"}, opt)
 		formattest.Must(t, err)
 		for _, threads := range []int{1, 3} {

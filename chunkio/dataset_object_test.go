@@ -45,14 +45,14 @@ func plantLake(t *testing.T, dir string) {
 			x[(c*97+day)%len(x)] = math.NaN()
 			planted.AddScalar(fmt.Sprintf("c%02d", c), x)
 		}
-		disk, paths := chunkiotest.PlantTable(planted, 1, lakeRows, 1)
+		disk, paths := PlantTable(planted, 1, lakeRows, 1)
 		src := disk.OpenDataset(t, paths, Options{Missing: stream.MissingKeep})
-		chunkiotest.PutFile(t, dir, fmt.Sprintf("events/day=%d/part.parquet", day+1), chunkiotest.WriteToBytes(t, src, WriteOptions{RowGroupRows: lakeRows, Label: func(at int64) int32 { return int32(at % 3) }}))
+		PutFile(t, dir, fmt.Sprintf("events/day=%d/part.parquet", day+1), chunkiotest.WriteToBytes(t, src, WriteOptions{RowGroupRows: lakeRows, Label: func(at int64) int32 { return int32(at % 3) }}))
 	}
-	chunkiotest.PutFile(t, dir, "events/_SUCCESS", nil)
-	chunkiotest.PutFile(t, dir, "events/day=1/.part.crc", []byte("x"))
-	chunkiotest.PutFile(t, dir, "events/day=1/_tmp/part.parquet", []byte("x"))
-	chunkiotest.PutFile(t, dir, "other/readme.md", []byte("x"))
+	PutFile(t, dir, "events/_SUCCESS", nil)
+	PutFile(t, dir, "events/day=1/.part.crc", []byte("x"))
+	PutFile(t, dir, "events/day=1/_tmp/part.parquet", []byte("x"))
+	PutFile(t, dir, "other/readme.md", []byte("x"))
 }
 
 // A pass asks for the footers and, in few requests, for the chunks of the columns it needs.
@@ -107,11 +107,11 @@ func TestObjectsAreReadThroughFaults(t *testing.T) {
 	plantLake(t, s.Dir)
 	proxy := storetest.NewProxy(t, s.Endpoint)
 	opt := Options{Missing: stream.MissingKeep, Label: "label", Memory: 8 << 20}
-	_, want := chunkiotest.CollectFrom(t, opt, filepath.Join(s.Dir, "events"))
+	_, want := CollectFrom(t, opt, filepath.Join(s.Dir, "events"))
 	for name, fault := range map[string]*atomic.Int64{"503": &proxy.BusyEach, "reset": &proxy.ResetEach, "cut": &proxy.CutEach} {
 		fault.Store(7)
 		opt.Meter = new(stream.Meter)
-		_, got := chunkiotest.CollectFrom(t, opt, s.URLAt(proxy.URL, "events/"))
+		_, got := CollectFrom(t, opt, s.URLAt(proxy.URL, "events/"))
 		fault.Store(0)
 		// A connection that was reset before the answer began is made again by net/http itself.
 		if d := chunkiotest.DescribeDiff(got, want); d != "" || opt.Meter.Retries.Load() == 0 && name != "reset" {

@@ -66,7 +66,7 @@ func smallFile(t *testing.T, x float64) []byte {
 	for i := range values {
 		values[i] = x
 	}
-	disk, paths := chunkiotest.PlantTable(planted.AddScalar("x", values), 1, 40, 1)
+	disk, paths := PlantTable(planted.AddScalar("x", values), 1, 40, 1)
 	return chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{})
 }
 

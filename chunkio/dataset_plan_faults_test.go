@@ -66,7 +66,7 @@ func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, errUnreadable }
 
 // TestPlannedFileFailsToRead: a disk that fails is not taken for a file that was changed.
 func TestPlannedFileFailsToRead(t *testing.T) {
-	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(30).AddScalar("a", make([]float64, 30)), 1, 10, 1)
+	disk, paths := PlantTable(chunkiotest.NewTable(30).AddScalar("a", make([]float64, 30)), 1, 10, 1)
 	c := dataset.TableOf(disk.OpenDataset(t, paths, Options{})).Catalog
 	c.Plan = &catalog.PlanInfo{}
 	opened, _, err := c.ReopenFile(t.Context(), 0, 1<<20, nil)

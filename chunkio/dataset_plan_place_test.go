@@ -21,7 +21,7 @@ import (
 func plantFour(t *testing.T, dir string) {
 	t.Helper()
 	for i := range 4 {
-		chunkiotest.PutFile(t, dir, fmt.Sprintf("day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
+		PutFile(t, dir, fmt.Sprintf("day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
 	}
 }
 
@@ -31,16 +31,16 @@ func TestPlanIsReadFromAnywhere(t *testing.T) {
 	root := t.TempDir()
 	home := filepath.Join(root, "run=7", "day=x") // day is below, too
 	plantFour(t, filepath.Join(home, "in"))
-	chunkiotest.PutFile(t, home, "list.txt", []byte("in/day=0/*.parquet\n# of a list\nin/day=1\nin/day=2/x.parquet\nin/day=3\n"))
+	PutFile(t, home, "list.txt", []byte("in/day=0/*.parquet\n# of a list\nin/day=1\nin/day=2/x.parquet\nin/day=3\n"))
 	for _, input := range []string{"in", "./in/", "in/*/x.parquet", "@list.txt"} {
 		t.Chdir(home)
 		c := planCase{inputs: []string{input}, opt: Options{Columns: []string{"*"}, Where: "day >= 1"}}
-		_, whole := chunkiotest.CollectFrom(t, c.opt, input)
+		_, whole := CollectFrom(t, c.opt, input)
 		plan, _ := planned(t, c)
 		t.Chdir(root)
 		ds := openPlanned(t, c, plan, Shard{})
-		if got := must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t); chunkiotest.DescribeDiff(got, whole) != "" || !slices.Equal(chunkiotest.ColumnNames(ds), []string{"a", "b", "day"}) {
-			t.Errorf("%s: %s, columns %v", input, chunkiotest.DescribeDiff(got, whole), chunkiotest.ColumnNames(ds))
+		if got := must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t); chunkiotest.DescribeDiff(got, whole) != "" || !slices.Equal(ColumnNames(ds), []string{"a", "b", "day"}) {
+			t.Errorf("%s: %s, columns %v", input, chunkiotest.DescribeDiff(got, whole), ColumnNames(ds))
 		}
 		got := 0
 		for i := range 3 {
@@ -67,7 +67,7 @@ func TestPlanOfObjects(t *testing.T) {
 			s.PutObject(fmt.Sprintf("lake/day=%d/x.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
 		}
 		c := planCase{inputs: []string{s.URL("lake/")}, opt: Options{Missing: stream.MissingKeep, Allow: []string{s.URL("lake")}}}
-		want, whole := chunkiotest.CollectFrom(t, c.opt, c.inputs...)
+		want, whole := CollectFrom(t, c.opt, c.inputs...)
 		plan, from := planned(t, c)
 		for _, n := range []int{1, 3, 5} {
 			checkShardsOfPlan(t, planCase{opt: c.opt}, plan, n, want, whole, from)
@@ -91,7 +91,7 @@ func TestPlanInAStore(t *testing.T) {
 	dir := t.TempDir()
 	plantFour(t, dir)
 	c := planCase{inputs: []string{dir}}
-	_, whole := chunkiotest.CollectFrom(t, c.opt, dir)
+	_, whole := CollectFrom(t, c.opt, dir)
 	c.opt.ForPlan = true
 	from := must.Get(Open(t.Context(), c.inputs, c.opt))(t)
 	url := s.URL("jobs/x.plan.json")
@@ -114,7 +114,7 @@ func TestPlanOfSignedURLs(t *testing.T) {
 		urls = append(urls, fmt.Sprintf("%s/%d.parquet?sig=secret", web.URL, i))
 	}
 	c := planCase{inputs: urls, opt: Options{Allow: []string{web.URL}}}
-	_, whole := chunkiotest.CollectFrom(t, c.opt, urls...)
+	_, whole := CollectFrom(t, c.opt, urls...)
 	plan, _ := planned(t, c)
 	if mode := must.Get(os.Stat(plan))(t).Mode().Perm(); mode != 0o600 {
 		t.Errorf("mode %v", mode)
@@ -141,7 +141,7 @@ func TestPlanOfSignedURLs(t *testing.T) {
 func lone(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	chunkiotest.PutFile(t, dir, "x.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
+	PutFile(t, dir, "x.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
 	return filepath.Join(dir, "x.parquet")
 }
 
@@ -171,7 +171,7 @@ func listOf(files []planfile.File) iter.Seq2[planfile.File, error] {
 func TestPlanWithoutFooters(t *testing.T) {
 	dir := t.TempDir()
 	plantFour(t, dir)
-	want, whole := chunkiotest.CollectFrom(t, Options{}, dir)
+	want, whole := CollectFrom(t, Options{}, dir)
 	var files []planfile.File
 	for i, in := range slices.Backward(want.Inputs()) { // in any order
 		f := planfile.File{Path: in.Path, Bytes: in.Bytes}
@@ -182,7 +182,7 @@ func TestPlanWithoutFooters(t *testing.T) {
 	}
 	plan := writeOwn(t, planfile.Header{}, files)
 	c := planCase{opt: Options{Plan: plan}}
-	ds, got := chunkiotest.CollectFrom(t, c.opt)
+	ds, got := CollectFrom(t, c.opt)
 	sameView(t, ds, want)
 	if chunkiotest.DescribeDiff(got, whole) != "" || !slices.EqualFunc(ds.Inputs(), want.Inputs(), sameInput) {
 		t.Errorf("rows by a plan without footers differ: %s; its inputs are %v, want %v", chunkiotest.DescribeDiff(got, whole), ds.Inputs(), want.Inputs())
@@ -195,7 +195,7 @@ func TestPlanWithoutFooters(t *testing.T) {
 		t.Errorf("completed: %s", chunkiotest.DescribeDiff(got, whole))
 	}
 	other := writeOwn(t, planfile.Header{Options: map[string]string{"where": "day > 1"}}, files)
-	if ds, _ := chunkiotest.CollectFrom(t, Options{Plan: other, Where: "day > 1"}); len(ds.Inputs()) != 2 {
+	if ds, _ := CollectFrom(t, Options{Plan: other, Where: "day > 1"}); len(ds.Inputs()) != 2 {
 		t.Errorf("the condition leaves %v", ds.Inputs())
 	}
 	// Keys of a table count, and those in the paths do not.
@@ -203,15 +203,15 @@ func TestPlanWithoutFooters(t *testing.T) {
 		files[i].Keys = []string{fmt.Sprint(9 - i)}
 	}
 	table := writeOwn(t, planfile.Header{Keys: []string{"k"}, Table: &stream.Table{Path: "/t", Format: "iceberg", Version: 3}}, files)
-	ds, _ = chunkiotest.CollectFrom(t, Options{Columns: []string{"*"}, Plan: table})
-	if !slices.Equal(chunkiotest.ColumnNames(ds), []string{"a", "b", "k"}) || ds.Table().Format != "iceberg" {
-		t.Errorf("columns %v of %v", chunkiotest.ColumnNames(ds), ds.Table())
+	ds, _ = CollectFrom(t, Options{Columns: []string{"*"}, Plan: table})
+	if !slices.Equal(ColumnNames(ds), []string{"a", "b", "k"}) || ds.Table().Format != "iceberg" {
+		t.Errorf("columns %v of %v", ColumnNames(ds), ds.Table())
 	}
 	must.Do(t, os.Remove(filepath.Join(dir, "day=3", "x.parquet")))
 	if _, err := Open(t.Context(), nil, c.opt); !says(err, "is not there", plan) {
 		t.Errorf("a file is gone: %v", err)
 	}
-	chunkiotest.PutFile(t, dir, "day=3/x.parquet", parquetOf(t, 0, 90, 25, "a", "b"))
+	PutFile(t, dir, "day=3/x.parquet", parquetOf(t, 0, 90, 25, "a", "b"))
 	if _, err := Open(t.Context(), nil, c.opt); !says(err, "changed since the plan", plan) {
 		t.Errorf("a file of another size: %v", err)
 	}
@@ -264,7 +264,7 @@ func TestPlanRefusals(t *testing.T) {
 		t.Errorf("left behind: %v", rest)
 	}
 	odd := t.TempDir()
-	chunkiotest.PutFile(t, odd, "\xff.parquet", parquetOf(t, 0, 10, 10, "a"))
+	PutFile(t, odd, "\xff.parquet", parquetOf(t, 0, 10, 10, "a"))
 	ds = must.Get(Open(t.Context(), []string{odd}, Options{ForPlan: true}))(t)
 	if _, err := ds.WritePlan(t.Context(), filepath.Join(dir, "x.plan.json"), PlanHeader{}); err == nil || !strings.Contains(err.Error(), "no UTF-8") {
 		t.Errorf("a name that JSON cannot hold: %v", err)
@@ -285,7 +285,7 @@ func FuzzThaw(f *testing.F) {
 	path := filepath.Join(dir, "day=3", "x.parquet")
 	must.Do(f, os.MkdirAll(filepath.Dir(path), 0o755))
 	tab := chunkiotest.NewTable(300).AddScalar("a", make([]float64, 300)).AddScalar("b", make([]float64, 300))
-	disk, paths := chunkiotest.PlantTable(tab, 1, 100, 1)
+	disk, paths := PlantTable(tab, 1, 100, 1)
 	must.Do(f, WriteParquet(f.Context(), path, disk.OpenDataset(f, paths, Options{}), WriteOptions{RowGroupRows: 100}))
 	const where = "a >= 0 and day > 1"
 	plan, _ := planned(f, planCase{inputs: []string{path}, opt: Options{Where: where}})

@@ -48,7 +48,7 @@ func parquetOf(t *testing.T, from, to, group int, columns ...string) []byte {
 		}
 		tab.AddScalar(name, x)
 	}
-	disk, paths := chunkiotest.PlantTable(tab, 1, int64(max(group, 1)), 1)
+	disk, paths := PlantTable(tab, 1, int64(max(group, 1)), 1)
 	return chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{RowGroupRows: group})
 }
 
@@ -59,7 +59,7 @@ func planCases(t *testing.T) map[string]planCase {
 	add := func(name string, opt Options, files map[string][]byte) {
 		dir := t.TempDir()
 		for key, content := range files {
-			chunkiotest.PutFile(t, dir, key, content)
+			PutFile(t, dir, key, content)
 		}
 		cases[name] = planCase{[]string{dir}, opt}
 	}
@@ -154,7 +154,7 @@ func openPlanned(t testing.TB, c planCase, plan string, shard Shard) *Dataset {
 func TestPlanIsTheInput(t *testing.T) {
 	for name, c := range planCases(t) {
 		t.Run(name, func(t *testing.T) {
-			want, whole := chunkiotest.CollectFrom(t, c.opt, c.inputs...)
+			want, whole := CollectFrom(t, c.opt, c.inputs...)
 			plan, _ := planned(t, c)
 			ds := openPlanned(t, c, plan, Shard{})
 			sameView(t, ds, want)
@@ -216,7 +216,7 @@ func sameInput(a, b stream.Input) bool {
 func TestShardsOfAPlan(t *testing.T) {
 	for name, c := range planCases(t) {
 		t.Run(name, func(t *testing.T) {
-			want, whole := chunkiotest.CollectFrom(t, c.opt, c.inputs...)
+			want, whole := CollectFrom(t, c.opt, c.inputs...)
 			plan, from := planned(t, c)
 			for _, n := range []int{1, 2, 3, 7, 100} {
 				checkShardsOfPlan(t, c, plan, n, want, whole, from)
@@ -338,7 +338,7 @@ func opened(ds *Dataset) func() []string {
 func TestShardReadsItsFilesOnly(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 4 {
-		chunkiotest.PutFile(t, dir, fmt.Sprintf("%d.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
+		PutFile(t, dir, fmt.Sprintf("%d.parquet", i), parquetOf(t, 100*i, 100*i+100, 25, "a", "b"))
 	}
 	c := planCase{inputs: []string{dir}}
 	plan, _ := planned(t, c)
@@ -377,10 +377,10 @@ func TestChangedSincePlan(t *testing.T) {
 	} {
 		for _, shard := range []Shard{{}, {Number: 1, Of: 2}} {
 			dir := t.TempDir()
-			chunkiotest.PutFile(t, dir, "x.parquet", content)
+			PutFile(t, dir, "x.parquet", content)
 			c := planCase{inputs: []string{dir}}
 			plan, _ := planned(t, c)
-			chunkiotest.PutFile(t, dir, "x.parquet", change(slices.Clone(content)))
+			PutFile(t, dir, "x.parquet", change(slices.Clone(content)))
 			ds := openPlanned(t, c, plan, shard)
 			_, err := chunkiotest.CollectRows(ds, stream.Range{})
 			if !says(err, "changed since the plan", filepath.Join(dir, "x.parquet"), plan) || !strings.Contains(stream.Spell(err, nil), "make the plan again") {

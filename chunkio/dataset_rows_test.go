@@ -234,13 +234,13 @@ func (closedPipe) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
 func TestRowsOfObjects(t *testing.T) {
 	s := storetest.S3(t)
 	x := chunkiotest.DecimalRows(20_000, 5)
-	chunkiotest.PutFile(t, s.Dir, "rows/day=1/a.csv.gz", chunkiotest.ZipText(t, chunkiotest.DelimitRows(x[:9000], ",", "\n")))
-	chunkiotest.PutFile(t, s.Dir, "rows/day=1/b.csv", chunkiotest.DelimitRows(x[9000:], ";", "\n"))
-	chunkiotest.PutFile(t, s.Dir, "one/f.npy", npyArray(x, true))
-	chunkiotest.PutFile(t, s.Dir, "one/t.arrows", arrowOf(t, x, true))
+	PutFile(t, s.Dir, "rows/day=1/a.csv.gz", chunkiotest.ZipText(t, chunkiotest.DelimitRows(x[:9000], ",", "\n")))
+	PutFile(t, s.Dir, "rows/day=1/b.csv", chunkiotest.DelimitRows(x[9000:], ";", "\n"))
+	PutFile(t, s.Dir, "one/f.npy", npyArray(x, true))
+	PutFile(t, s.Dir, "one/t.arrows", arrowOf(t, x, true))
 	dir := t.TempDir()
-	chunkiotest.PutFile(t, dir, "rows/day=1/a.csv.gz", chunkiotest.ZipText(t, chunkiotest.DelimitRows(x[:9000], ",", "\n")))
-	chunkiotest.PutFile(t, dir, "rows/day=1/b.csv", chunkiotest.DelimitRows(x[9000:], ";", "\n"))
+	PutFile(t, dir, "rows/day=1/a.csv.gz", chunkiotest.ZipText(t, chunkiotest.DelimitRows(x[:9000], ",", "\n")))
+	PutFile(t, dir, "rows/day=1/b.csv", chunkiotest.DelimitRows(x[9000:], ";", "\n"))
 	meter := new(stream.Meter)
 	if chunkiotest.BlocksOf(t, []string{s.URL("rows/")}, Options{Meter: meter}) != chunkiotest.BlocksOf(t, []string{filepath.Join(dir, "rows")}, Options{}) {
 		t.Error("objects of CSV are another table")
@@ -248,7 +248,7 @@ func TestRowsOfObjects(t *testing.T) {
 	if n := meter.Transfer(); n == nil || n.Requests > 20 {
 		t.Errorf("reading CSV from the store took %+v, want at most 20 requests", n)
 	}
-	chunkiotest.PutFile(t, dir, "t.arrow", arrowOf(t, x, false))
+	PutFile(t, dir, "t.arrow", arrowOf(t, x, false))
 	want := chunkiotest.BlocksOf(t, []string{filepath.Join(dir, "t.arrow")}, Options{})
 	for _, name := range []string{"one/f.npy", "one/t.arrows"} {
 		if chunkiotest.BlocksOf(t, []string{s.URL(name)}, Options{}) != want {

@@ -26,8 +26,8 @@ func setSecrets(t *testing.T, server *storetest.Recorder) (mark string) {
 	dir := t.TempDir()
 	mark = filepath.Join(dir, "ran")
 	config := fmt.Sprintf("[profile prod]\ncredential_process = touch %s\n", mark)
-	chunkiotest.PutFile(t, dir, "config", []byte(config))
-	chunkiotest.PutFile(t, dir, "google.json", must.Get(json.Marshal(map[string]string{
+	PutFile(t, dir, "config", []byte(config))
+	PutFile(t, dir, "google.json", must.Get(json.Marshal(map[string]string{
 		"type": "authorized_user", "client_id": "c", "client_secret": "PLANTED-SECRET-google", "refresh_token": "PLANTED-SECRET-refresh", "token_uri": server.URL + "/token",
 	}))(t))
 	for name, value := range map[string]string{
@@ -69,7 +69,7 @@ func deltaNaming(t *testing.T, name string) (root string) {
 	t.Helper()
 	root = t.TempDir()
 	path := must.Get(json.Marshal(name))(t)
-	chunkiotest.PutFile(t, root, "_delta_log/00000000000000000000.json", []byte(`{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}
+	PutFile(t, root, "_delta_log/00000000000000000000.json", []byte(`{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}
 {"metaData":{"id":"t","format":{"provider":"parquet","options":{}},"schemaString":"{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":\"double\",\"nullable\":true,\"metadata\":{}}]}","partitionColumns":[],"configuration":{}}}
 {"add":{"path":`+string(path)+`,"partitionValues":{},"size":100,"modificationTime":1,"dataChange":true}}
 `))
@@ -85,7 +85,7 @@ func TestFilesNameNoServers(t *testing.T) {
 		dir := t.TempDir()
 		for i, line := range []string{name, "delta://" + name} {
 			list := filepath.Join(dir, fmt.Sprintf("%d.list", i))
-			chunkiotest.PutFile(t, dir, filepath.Base(list), []byte("# of a list\n"+line+"\n"))
+			PutFile(t, dir, filepath.Base(list), []byte("# of a list\n"+line+"\n"))
 			wantRefused(t, []string{"@" + list}, Options{}, list, line)
 		}
 		root := deltaNaming(t, name)
@@ -110,10 +110,10 @@ func TestFilesNameNoServers(t *testing.T) {
 // TestListGoesUp: relative lines of a local list are as if they were typed, unless they go up to the root.
 func TestListGoesUp(t *testing.T) {
 	root := t.TempDir()
-	chunkiotest.PutFile(t, root, "a/x.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
-	chunkiotest.PutFile(t, root, "p/w/up.list", []byte("../../a/x.parquet\n"))
-	chunkiotest.PutFile(t, root, "p/w/root.list", []byte(strings.Repeat("../", 30)+"etc/hostname\n"))
-	chunkiotest.PutFile(t, root, "p/w/there.list", []byte(filepath.Join(root, "a", "x.parquet")+"\n"))
+	PutFile(t, root, "a/x.parquet", parquetOf(t, 0, 100, 25, "a", "b"))
+	PutFile(t, root, "p/w/up.list", []byte("../../a/x.parquet\n"))
+	PutFile(t, root, "p/w/root.list", []byte(strings.Repeat("../", 30)+"etc/hostname\n"))
+	PutFile(t, root, "p/w/there.list", []byte(filepath.Join(root, "a", "x.parquet")+"\n"))
 	t.Chdir(filepath.Join(root, "p", "w"))
 	ds, err := Open(t.Context(), []string{"@up.list"}, Options{})
 	if err != nil {
@@ -161,7 +161,7 @@ func TestListInStore(t *testing.T) {
 func TestAllow(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "a b")
 	content := parquetOf(t, 0, 100, 25, "a", "b")
-	chunkiotest.PutFile(t, other, "x.parquet", content)
+	PutFile(t, other, "x.parquet", content)
 	root := deltaNaming(t, "file://"+strings.ReplaceAll(other, " ", "%20")+"/x.parquet")
 	log := filepath.Join(root, "_delta_log", "00000000000000000000.json")
 	text := strings.Replace(string(must.Get(os.ReadFile(log))(t)), `"size":100`, fmt.Sprintf(`"size":%d`, len(content)), 1)

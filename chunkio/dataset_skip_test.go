@@ -16,7 +16,7 @@ import (
 func TestSkipBadIsForFilesNotStores(t *testing.T) {
 	s := storetest.S3(t)
 	plantLake(t, s.Dir)
-	chunkiotest.PutFile(t, s.Dir, "events/day=2/part.parquet", []byte("this is no data"))
+	PutFile(t, s.Dir, "events/day=2/part.parquet", []byte("this is no data"))
 	for _, c := range []struct {
 		status int
 		body   string
@@ -53,14 +53,14 @@ func TestSkipBadWithCondition(t *testing.T) {
 	for i := range x {
 		x[i], y[i] = float64(i), float64(100+i)
 	}
-	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(30).AddScalar("x", x), 1, 30, 1) // lacks y
-	chunkiotest.PutFile(t, dir, "a.parquet", chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{}))
-	disk, paths = chunkiotest.PlantTable(all.AddScalar("y", y).AddScalar("x", x), 1, 30, 1)
-	chunkiotest.PutFile(t, dir, "b.parquet", chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{}))
+	disk, paths := PlantTable(chunkiotest.NewTable(30).AddScalar("x", x), 1, 30, 1) // lacks y
+	PutFile(t, dir, "a.parquet", chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{}))
+	disk, paths = PlantTable(all.AddScalar("y", y).AddScalar("x", x), 1, 30, 1)
+	PutFile(t, dir, "b.parquet", chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{}))
 	opt := Options{Where: `x < 20 and y > 109`}
-	_, want := chunkiotest.CollectFrom(t, opt, filepath.Join(dir, "b.parquet"))
+	_, want := CollectFrom(t, opt, filepath.Join(dir, "b.parquet"))
 	opt.SkipBad = true
-	ds, got := chunkiotest.CollectFrom(t, opt, dir)
+	ds, got := CollectFrom(t, opt, dir)
 	if d := chunkiotest.DescribeDiff(got, want); d != "" || len(want.Rows) != 10 || !strings.Contains(fmt.Sprint(ds.Warnings()), "a.parquet") {
 		t.Errorf("%s; %d rows, warnings %v", d, len(want.Rows), ds.Warnings())
 	}

@@ -37,11 +37,11 @@ func plantDelta(t *testing.T, dir string) deltaHistory {
 			x[r], y[r] = float64(1000*i+r), float64(r*r%17)
 		}
 		planted.AddScalar("x", x).AddScalar("y", y)
-		disk, paths := chunkiotest.PlantTable(planted, 1, 40, 1)
+		disk, paths := PlantTable(planted, 1, 40, 1)
 		content := chunkiotest.WriteToBytes(t, disk.OpenDataset(t, paths, Options{}), WriteOptions{RowGroupRows: 40})
 		for key := range h.days {
 			if filepath.Base(key) == name+".parquet" {
-				chunkiotest.PutFile(t, dir, key, content)
+				PutFile(t, dir, key, content)
 				sizes[name] = len(content)
 			}
 		}
@@ -62,7 +62,7 @@ func plantDelta(t *testing.T, dir string) deltaHistory {
 	}
 	for v, commit := range commits {
 		key := fmt.Sprintf("_delta_log/%020d.json", v)
-		chunkiotest.PutFile(t, dir, key, []byte(commit))
+		PutFile(t, dir, key, []byte(commit))
 		at := time.Date(2026, 1, 1+v, 0, 0, 0, 0, time.UTC)
 		formattest.Must(t, os.Chtimes(filepath.Join(dir, key), at, at))
 	}
@@ -80,7 +80,7 @@ func TestDeltaTableIsItsLiveFiles(t *testing.T) {
 	for key := range history.days { // without a log above them
 		content, err := os.ReadFile(filepath.Join(root, key))
 		formattest.Must(t, err)
-		chunkiotest.PutFile(t, plain, key, content)
+		PutFile(t, plain, key, content)
 	}
 	keep := Options{Columns: []string{"*"}, Missing: stream.MissingKeep}
 	for version, live := range history.live {
@@ -88,7 +88,7 @@ func TestDeltaTableIsItsLiveFiles(t *testing.T) {
 		for i, key := range live {
 			paths[i] = filepath.Join(plain, key)
 		}
-		_, want := chunkiotest.CollectFrom(t, keep, paths...)
+		_, want := CollectFrom(t, keep, paths...)
 		v := int64(version)
 		asked := keep
 		asked.TableVersion = &v
@@ -108,9 +108,9 @@ func TestDeltaTableIsItsLiveFiles(t *testing.T) {
 			}{root, keep})
 		}
 		for _, run := range runs {
-			ds, got := chunkiotest.CollectFrom(t, run.opt, run.input)
-			if d := chunkiotest.DescribeDiff(got, want); d != "" || !slices.Equal(chunkiotest.ColumnNames(ds), []string{"x", "y", "day"}) {
-				t.Errorf("version %d of %s: %s, columns %v", version, run.input, d, chunkiotest.ColumnNames(ds))
+			ds, got := CollectFrom(t, run.opt, run.input)
+			if d := chunkiotest.DescribeDiff(got, want); d != "" || !slices.Equal(ColumnNames(ds), []string{"x", "y", "day"}) {
+				t.Errorf("version %d of %s: %s, columns %v", version, run.input, d, ColumnNames(ds))
 			}
 			if table := ds.Table(); table == nil || table.Version != v || table.Format != "delta" {
 				t.Errorf("version %d of %s: table %+v", version, run.input, table)
@@ -129,9 +129,9 @@ func TestDeltaTableIsPruned(t *testing.T) {
 	for key := range history.days {
 		content, err := os.ReadFile(filepath.Join(root, key))
 		formattest.Must(t, err)
-		chunkiotest.PutFile(t, plain, key, content)
+		PutFile(t, plain, key, content)
 	}
-	chunkiotest.PutFile(t, root, "day=2/c.parquet", nil) // unlike its entry in the log
+	PutFile(t, root, "day=2/c.parquet", nil) // unlike its entry in the log
 	for where, keep := range map[string]func(day string) bool{
 		"day = 1":                        func(day string) bool { return day == "1" },
 		"day is null or day < 2":         func(day string) bool { return day != "2" },
@@ -144,10 +144,10 @@ func TestDeltaTableIsPruned(t *testing.T) {
 					paths = append(paths, filepath.Join(plain, key))
 				}
 			}
-			_, want := chunkiotest.CollectFrom(t, Options{Missing: stream.MissingKeep}, paths...)
+			_, want := CollectFrom(t, Options{Missing: stream.MissingKeep}, paths...)
 			v := int64(version)
 			for _, input := range []string{root, s.URL("table/")} {
-				ds, got := chunkiotest.CollectFrom(t, Options{Missing: stream.MissingKeep, Where: where, TableVersion: &v}, input)
+				ds, got := CollectFrom(t, Options{Missing: stream.MissingKeep, Where: where, TableVersion: &v}, input)
 				if d := chunkiotest.DescribeDiff(got, want); d != "" || len(ds.Inputs()) != len(paths) {
 					t.Errorf("%s, version %d of %s: %s of %d files", where, version, input, d, len(ds.Inputs()))
 				}
@@ -162,13 +162,13 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 	s := storetest.S3(t)
 	root := filepath.Join(s.Dir, "table")
 	history := plantDelta(t, root)
-	chunkiotest.PutFile(t, s.Dir, "iceberg/data/a.parquet", []byte("x"))
-	chunkiotest.PutFile(t, s.Dir, "iceberg/metadata/v1.metadata.json", []byte("{}"))
-	chunkiotest.PutFile(t, s.Dir, "hudi/a.parquet", []byte("x"))
-	chunkiotest.PutFile(t, s.Dir, "iceberg/data/p=1/a.parquet", []byte("x"))
-	chunkiotest.PutFile(t, s.Dir, "hudi/2026/a.parquet", []byte("x"))
-	chunkiotest.PutFile(t, s.Dir, "hudi/2026/.hoodie_partition_metadata", []byte("x"))
-	chunkiotest.PutFile(t, s.Dir, "hudi/.hoodie/hoodie.properties", []byte("x"))
+	PutFile(t, s.Dir, "iceberg/data/a.parquet", []byte("x"))
+	PutFile(t, s.Dir, "iceberg/metadata/v1.metadata.json", []byte("{}"))
+	PutFile(t, s.Dir, "hudi/a.parquet", []byte("x"))
+	PutFile(t, s.Dir, "iceberg/data/p=1/a.parquet", []byte("x"))
+	PutFile(t, s.Dir, "hudi/2026/a.parquet", []byte("x"))
+	PutFile(t, s.Dir, "hudi/2026/.hoodie_partition_metadata", []byte("x"))
+	PutFile(t, s.Dir, "hudi/.hoodie/hoodie.properties", []byte("x"))
 	version := int64(9)
 	for _, c := range []struct {
 		inputs []string
@@ -216,7 +216,7 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 	// A table next to the input does not matter.
 	plain, err := os.ReadFile(filepath.Join(root, "day=1", "a.parquet"))
 	formattest.Must(t, err)
-	chunkiotest.PutFile(t, s.Dir, "plain/a.parquet", plain)
+	PutFile(t, s.Dir, "plain/a.parquet", plain)
 	for _, input := range []string{s.URL("plain*"), s.URL("pl*/*.parquet"), s.URL("plain/a.parquet"), filepath.Join(s.Dir, "plain")} {
 		ds, err := Open(t.Context(), []string{input}, Options{})
 		formattest.Must(t, err)
@@ -276,7 +276,7 @@ func TestDeltaTablePruningAndApply(t *testing.T) {
 	plantDelta(t, root)
 	for _, in := range []string{root, s.URL("t/")} {
 		for condition, rows := range map[string]int{"day is null": 103, "day is not null": 202, "day = 2 or day is null": 205, "not (day = 1)": 102} {
-			_, got := chunkiotest.CollectFrom(t, Options{Where: condition, Missing: stream.MissingKeep}, in)
+			_, got := CollectFrom(t, Options{Where: condition, Missing: stream.MissingKeep}, in)
 			if len(got.Rows) != rows {
 				t.Errorf("%s of %s: %d rows, want %d", condition, in, len(got.Rows), rows)
 			}
@@ -284,8 +284,8 @@ func TestDeltaTablePruningAndApply(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		report, err := Apply(t.Context(), []string{in}, out, ApplyOptions{Columns: []string{"x"}})
 		formattest.Must(t, err)
-		_, got := chunkiotest.CollectFrom(t, Options{Columns: []string{"x"}}, out)
-		_, want := chunkiotest.CollectFrom(t, Options{Columns: []string{"x"}}, in)
+		_, got := CollectFrom(t, Options{Columns: []string{"x"}}, out)
+		_, want := CollectFrom(t, Options{Columns: []string{"x"}}, in)
 		if d := chunkiotest.DescribeDiff(got, want); d != "" || report.Files != 3 {
 			t.Errorf("%s applied to %d files: %s", in, report.Files, d)
 		}
@@ -309,8 +309,8 @@ func TestDeltaURIsInStore(t *testing.T) {
 	s := storetest.S3(t)
 	root := filepath.Join(s.Dir, "lake")
 	content := parquetOf(t, 0, 100, 25, "x", "y")
-	chunkiotest.PutFile(t, root, "src/k=x%3Ay/c d.parquet", content)
-	chunkiotest.PutFile(t, root, "t/_delta_log/00000000000000000000.json", fmt.Appendf(nil, `{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}
+	PutFile(t, root, "src/k=x%3Ay/c d.parquet", content)
+	PutFile(t, root, "t/_delta_log/00000000000000000000.json", fmt.Appendf(nil, `{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}
 {"metaData":{"id":"t","format":{"provider":"parquet","options":{}},"schemaString":"{\"type\":\"struct\",\"fields\":[{\"name\":\"x\",\"type\":\"double\"},{\"name\":\"k\",\"type\":\"string\"}]}","partitionColumns":["k"],"configuration":{}}}
 {"add":{"path":"s3a://lake/lake/src/k=x%%253Ay/c%%20d.parquet","partitionValues":{"k":"x:y"},"size":%d,"modificationTime":1,"dataChange":true}}
 `, len(content)))
@@ -319,7 +319,7 @@ func TestDeltaURIsInStore(t *testing.T) {
 		t.Fatalf("got error %v, want none", err)
 	}
 	defer ds.Close()
-	if got := chunkiotest.ColumnNames(ds); ds.Rows() != 100 || !slices.Equal(got, []string{"x"}) {
+	if got := ColumnNames(ds); ds.Rows() != 100 || !slices.Equal(got, []string{"x"}) {
 		t.Errorf("got %d rows of columns %q, want 100 of x alone", ds.Rows(), got)
 	}
 }

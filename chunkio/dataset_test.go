@@ -16,7 +16,7 @@ import (
 )
 
 func TestMessyAgreesWithItsReadme(t *testing.T) {
-	ds := chunkiotest.OpenReal(t, Options{Missing: stream.MissingKeep, Label: "label"}, "messy.parquet")
+	ds := OpenReal(t, Options{Missing: stream.MissingKeep, Label: "label"}, "messy.parquet")
 	got, err := chunkiotest.CollectRows(ds, stream.Range{})
 	formattest.Must(t, err)
 	if len(got.Rows) != 5000 {
@@ -26,7 +26,7 @@ func TestMessyAgreesWithItsReadme(t *testing.T) {
 		"flag": {Nulls: 251}, "price": {Nulls: 184}, "temp_f": {Nulls: 142, NaNs: 94, Infs: 64}, "d_messy": {Nulls: 478, NaNs: 50, Infs: 23},
 		"i16": {Nulls: 97}, "u64_big": {Nulls: 39}, "huge": {Nulls: 49}, "null_col": {Nulls: 5000}, "late_f": {Nulls: 4096},
 	}
-	names := chunkiotest.ColumnNames(ds)
+	names := ColumnNames(ds)
 	want := "id,flag,price,temp_f,d_clean,d_messy,i16,u32,u64_big,huge,const_col,null_col,d_clean_copy,d_clean_affine,late_f,weird name.col," +
 		"emb[0],emb[1],emb[2],emb[3],emb[4],emb[5],emb[6],emb[7],emb[8],emb[9],emb[10],emb[11],emb[12],emb[13],emb[14],emb[15],geo.lat,geo.lon"
 	if got := strings.Join(names, ","); got != want {
@@ -54,7 +54,7 @@ func TestMessyAgreesWithItsReadme(t *testing.T) {
 }
 
 func TestMessyStopsAtItsFirstMissingValue(t *testing.T) {
-	ds := chunkiotest.OpenReal(t, Options{}, "messy.parquet")
+	ds := OpenReal(t, Options{}, "messy.parquet")
 	_, err := chunkiotest.CollectRows(ds, stream.Range{})
 	if !errors.Is(err, stream.ErrMissing) || !chunkiotest.IsData(err) {
 		t.Fatalf("error %v", err)
@@ -70,7 +70,7 @@ func TestRealBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
 	for _, name := range []string{"messy.parquet", "usps.parquet"} {
 		var first chunkiotest.Delivered
 		for _, threads := range []int{1, 3} {
-			ds := chunkiotest.OpenReal(t, Options{}, name)
+			ds := OpenReal(t, Options{}, name)
 			for _, memory := range []int64{ds.MinMemory(), 1 << 30} {
 				ds, err := ds.With(Options{Missing: stream.MissingKeep, Threads: threads, Memory: memory})
 				formattest.Must(t, err)
@@ -88,9 +88,9 @@ func TestRealBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
 }
 
 func TestSparseBasehockEqualsDense(t *testing.T) {
-	dense, err := chunkiotest.CollectRows(chunkiotest.OpenReal(t, Options{Label: "label"}, "basehock.parquet"), stream.Range{})
+	dense, err := chunkiotest.CollectRows(OpenReal(t, Options{Label: "label"}, "basehock.parquet"), stream.Range{})
 	formattest.Must(t, err)
-	ds := chunkiotest.OpenReal(t, Options{Label: "label", Sparse: "indices,values"}, "basehock_sparse.parquet")
+	ds := OpenReal(t, Options{Label: "label", Sparse: "indices,values"}, "basehock_sparse.parquet")
 	sparse, err := chunkiotest.CollectRows(ds, stream.Range{})
 	formattest.Must(t, err)
 	if d := chunkiotest.DescribeDiff(sparse, dense); d != "" {
@@ -102,7 +102,7 @@ func TestSparseBasehockEqualsDense(t *testing.T) {
 }
 
 func TestInputsAreFingerprinted(t *testing.T) {
-	ds := chunkiotest.OpenReal(t, Options{}, "orl.parquet")
+	ds := OpenReal(t, Options{}, "orl.parquet")
 	in := ds.Inputs()
 	if len(in) != 1 || in[0].Rows != 400 || in[0].Bytes != 764227 || len(in[0].Fingerprint) != 16 {
 		t.Errorf("inputs %+v", in)

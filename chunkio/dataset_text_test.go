@@ -35,7 +35,7 @@ func TestTextEqualsLists(t *testing.T) {
 			formattest.Must(t, os.WriteFile(paths[i], text, 0o644))
 		}
 		tab := chunkiotest.NewTable(len(label)).AddScalar("label", label).AddList("ix", 0, indices).AddList("x", 0, values)
-		disk, planted := chunkiotest.PlantTable(tab, 1, 1<<16, 1)
+		disk, planted := PlantTable(tab, 1, 1<<16, 1)
 		opt := Options{Sparse: "ix,x,8", Weight: "label"}
 		want, err := chunkiotest.CollectRows(disk.OpenDataset(t, planted, opt), stream.Range{})
 		formattest.Must(t, err)

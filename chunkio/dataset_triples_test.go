@@ -106,7 +106,7 @@ func TestTriplesEqualLists(t *testing.T) {
 			}
 		}
 	}
-	disk, planted := chunkiotest.PlantTable(chunkiotest.NewTable(n).AddList("ix", 0, indices).AddList("v", 0, values), 1, 1<<16, 1)
+	disk, planted := PlantTable(chunkiotest.NewTable(n).AddList("ix", 0, indices).AddList("v", 0, values), 1, 1<<16, 1)
 	for _, policy := range []stream.MissingPolicy{stream.MissingKeep, stream.MissingZero} {
 		want, err := chunkiotest.CollectRows(disk.OpenDataset(t, planted, Options{Sparse: "ix,v,9", Missing: policy}), stream.Range{})
 		formattest.Must(t, err)

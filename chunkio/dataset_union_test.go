@@ -44,7 +44,7 @@ func unionTable(rows int) *chunkiotest.FakeTable {
 }
 
 // lack takes columns away from a planted file; in the twin they stay and are null.
-func lack(disk, twin *chunkiotest.FakeDisk, path string, names ...string) {
+func lack(disk, twin *FakeDisk, path string, names ...string) {
 	f := disk.ByPath[path]
 	f.Order = slices.DeleteFunc(f.Order, func(l format.Leaf) bool { return slices.Contains(names, l.Name) })
 	same := twin.ByPath[path]
@@ -94,8 +94,8 @@ func TestUnionIsNulls(t *testing.T) {
 	} {
 		for _, policy := range []stream.MissingPolicy{stream.MissingKeep, stream.MissingDropRow} {
 			tab := unionTable(rows)
-			disk, paths := chunkiotest.PlantTable(tab, 4, 30, 7)
-			twin, _ := chunkiotest.PlantTable(tab, 4, 30, 7)
+			disk, paths := PlantTable(tab, 4, 30, 7)
+			twin, _ := PlantTable(tab, 4, 30, 7)
 			lack(disk, twin, paths[0], "b", "t")
 			lack(disk, twin, paths[1], "l", "k")
 			lack(disk, twin, paths[3], "a", "l")
@@ -152,23 +152,23 @@ func classesOf(t *testing.T, ds *Dataset) string {
 // must agree still.
 func TestUnionRefusals(t *testing.T) {
 	tab := unionTable(40)
-	disk, paths := chunkiotest.PlantTable(tab, 2, 10, 1)
-	twin, _ := chunkiotest.PlantTable(tab, 2, 10, 1)
+	disk, paths := PlantTable(tab, 2, 10, 1)
+	twin, _ := PlantTable(tab, 2, 10, 1)
 	lack(disk, twin, paths[1], "b")
-	_, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{})
+	_, err := OpenPaths(t.Context(), paths, disk.Open, Options{})
 	if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "union-by-name") || !strings.Contains(err.Error(), paths[0]) || !strings.Contains(err.Error(), `"b"`) {
 		t.Errorf("a column that a file lacks: %v", err)
 	}
 	if err := settings.Validate((Options{Union: true, Sparse: "i,v"})); err == nil || !strings.Contains(err.Error(), "sparse") {
 		t.Errorf("sparse rows: %v", err)
 	}
-	_, err = chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{Union: true, Where: "stranger > 1"})
+	_, err = OpenPaths(t.Context(), paths, disk.Open, Options{Union: true, Where: "stranger > 1"})
 	if err == nil || !strings.Contains(err.Error(), "stranger") {
 		t.Errorf("a condition on a column of no file: %v", err)
 	}
 	f := disk.ByPath[paths[1]]
 	f.Order = append(f.Order, format.Leaf{Name: "b", Type: "string", Why: "text"})
-	if _, err := chunkiotest.OpenPaths(t.Context(), paths, disk.Open, Options{Union: true}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "its type is string here but double") {
+	if _, err := OpenPaths(t.Context(), paths, disk.Open, Options{Union: true}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "its type is string here but double") {
 		t.Errorf("types that differ: %v", err)
 	}
 }
@@ -185,7 +185,7 @@ func unionFiles(t *testing.T, dir string) (paths []string) {
 			}
 			tab.AddScalar(name, x)
 		}
-		disk, planted := chunkiotest.PlantTable(tab, 1, 20, 1)
+		disk, planted := PlantTable(tab, 1, 20, 1)
 		path := filepath.Join(dir, fmt.Sprintf("%d.parquet", i))
 		formattest.Must(t, WriteParquet(t.Context(), path, disk.OpenDataset(t, planted, Options{}), WriteOptions{RowGroupRows: 20, Required: i == 0}))
 		paths = append(paths, path)

@@ -25,7 +25,7 @@ func TestPassesEnd(t *testing.T) {
 	inputs, local := make([]string, len(keys)), make([]string, len(keys))
 	for i, key := range keys {
 		name := filepath.Join("day="+string(rune('1'+i)), "part.parquet")
-		chunkiotest.PutFile(t, dir, name, content[key])
+		PutFile(t, dir, name, content[key])
 		local[i] = filepath.Join(dir, name)
 		s.put(name, content[key])
 		inputs[i] = s.URL + "/" + filepath.ToSlash(name)
@@ -80,7 +80,7 @@ func TestPassesEnd(t *testing.T) {
 // before.
 func TestLongFootersAreParsedAhead(t *testing.T) {
 	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(4, 4)), 20_000, 3, 0.01)
-	disk, paths := chunkiotest.PlantTable(tab, 7, 500, 1)
+	disk, paths := PlantTable(tab, 7, 500, 1)
 	opt := Options{Missing: stream.MissingKeep, Threads: 2}
 	want, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, opt), stream.Range{})
 	formattest.Must(t, err)

@@ -20,7 +20,7 @@ func TestFirstFaultInTheDataIsReported(t *testing.T) {
 	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(9, 1)), 20_000, 30, 0)
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		disk, paths := chunkiotest.PlantTable(tab, 3, 2000, seed)
+		disk, paths := PlantTable(tab, 3, 2000, seed)
 		file, group := rng.IntN(3), rng.IntN(3)
 		bad := []string{fmt.Sprintf("a%d", rng.IntN(30)), fmt.Sprintf("a%d", rng.IntN(30)), "emb"}
 		broken := errors.New("broken page")
@@ -52,7 +52,7 @@ func TestMissingValueBeforeADecodeErrorIsReported(t *testing.T) {
 	x := make([]float64, 1000)
 	x[10] = format.Null
 	tab := chunkiotest.NewTable(1000).AddScalar("a", make([]float64, 1000)).AddScalar("b", x)
-	disk, paths := chunkiotest.PlantTable(tab, 1, 1000, 1)
+	disk, paths := PlantTable(tab, 1, 1000, 1)
 	disk.ByPath[paths[0]].Fault = func(_ int, leaf string, _, _ int64) error {
 		if leaf == "a" {
 			return &stream.DataError{RowGroup: -1, Row: 500, Err: errors.New("broken")}
@@ -65,7 +65,7 @@ func TestMissingValueBeforeADecodeErrorIsReported(t *testing.T) {
 }
 
 func TestFileThatChangedIsRefused(t *testing.T) {
-	disk, paths := chunkiotest.PlantTable(chunkiotest.NewTable(10).AddScalar("a", make([]float64, 10)), 2, 10, 1)
+	disk, paths := PlantTable(chunkiotest.NewTable(10).AddScalar("a", make([]float64, 10)), 2, 10, 1)
 	ds := disk.OpenDataset(t, paths, Options{})
 	disk.ByPath[paths[1]].Digest++
 	got, err := chunkiotest.CollectRows(ds, stream.Range{})
@@ -78,7 +78,7 @@ func TestFileThatChangedIsRefused(t *testing.T) {
 func TestBadWeightsAreErrors(t *testing.T) {
 	for _, w := range []float64{-1, math.NaN(), math.Inf(1), format.Null} {
 		tab := chunkiotest.NewTable(3).AddScalar("a", make([]float64, 3)).AddScalar("w", []float64{1, 0, w})
-		disk, paths := chunkiotest.PlantTable(tab, 1, 3, 1)
+		disk, paths := PlantTable(tab, 1, 3, 1)
 		_, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, Options{Weight: "w", Missing: stream.MissingKeep}), stream.Range{})
 		if e, ok := errors.AsType[*stream.DataError](err); !ok || e.Column != "w" || e.Row != 2 {
 			t.Errorf("weight %v: error %v", w, err)

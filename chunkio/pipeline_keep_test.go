@@ -65,7 +65,7 @@ func TestKeepChangesNothing(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			opt.Weight = "w"
 		}
-		disk, paths := chunkiotest.PlantTable(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
+		disk, paths := PlantTable(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
 		if rng.IntN(2) == 0 {
 			plantStats(disk, tab)
 		}
@@ -141,7 +141,7 @@ func TestKeepHoldsWhatIsPredicted(t *testing.T) {
 		l := &tab.Leaves[len(tab.Leaves)-1]
 		l.Type, l.Nulls = typ, 0
 	}
-	disk, paths := chunkiotest.PlantTable(tab, 1, groupRows, 5)
+	disk, paths := PlantTable(tab, 1, groupRows, 5)
 	plain := disk.OpenDataset(t, paths, Options{Threads: 1})
 	_, of, all := plain.Keeps(1<<30, math.MaxInt64)
 	if of != (rows+groupRows-1)/groupRows || all < rows*(1+1+2+4+4+8) || all > rows*(1+1+2+4+4+8)*5/4+int64(of)*8*1024 {
@@ -176,7 +176,7 @@ func TestKeepOfDoubles(t *testing.T) {
 		for i := range c.whole {
 			tab.AddScalar(fmt.Sprintf("w%d", i), slices.Repeat([]float64{1, 2, 3}, 1000))
 		}
-		disk, paths := chunkiotest.PlantTable(&tab, 1, 1000, 5)
+		disk, paths := PlantTable(&tab, 1, 1000, 5)
 		keep := NewKeep(1 << 30)
 		ds := disk.OpenDataset(t, paths, Options{Threads: 2, Keep: keep})
 		must.Get(chunkiotest.CollectRows(ds, stream.Range{}))(t)
@@ -191,7 +191,7 @@ func TestKeepOfDoubles(t *testing.T) {
 // of another sample, of more columns or of other files read everything themselves.
 func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 	tab := keptTable(rand.New(rand.NewPCG(16, 4)), 9000, 0, false)
-	disk, paths := chunkiotest.PlantTable(tab, 2, 1000, 5)
+	disk, paths := PlantTable(tab, 2, 1000, 5)
 	plain := disk.OpenDataset(t, paths, Options{Threads: 3, Exclude: []string{"byte"}})
 	want := must.Get(chunkiotest.CollectRows(plain, stream.Range{}))(t)
 	for stop := range 12 {
@@ -244,9 +244,9 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 	must.Get(chunkiotest.CollectRows(must.Get(plain.With(opt))(t), stream.Range{}))(t)
 	sampled, more := opt, opt
 	sampled.Sample, more.Exclude = 100, nil
-	other, otherPaths := chunkiotest.PlantTable(keptTable(rand.New(rand.NewPCG(16, 5)), 9000, 0, false), 2, 1000, 5)
+	other, otherPaths := PlantTable(keptTable(rand.New(rand.NewPCG(16, 5)), 9000, 0, false), 2, 1000, 5)
 	for name, c := range map[string]struct {
-		disk  *chunkiotest.FakeDisk
+		disk  *FakeDisk
 		ds    *Dataset
 		plain Options
 	}{
@@ -269,7 +269,7 @@ func TestKeepOfBrokenAndStrangePasses(t *testing.T) {
 // Several passes at a time have the same from a Keep, whichever of them adds to it.
 func TestKeepOfPassesAtATime(t *testing.T) {
 	tab := keptTable(rand.New(rand.NewPCG(16, 6)), 9000, 0.01, true)
-	disk, paths := chunkiotest.PlantTable(tab, 1, 700, 5)
+	disk, paths := PlantTable(tab, 1, 700, 5)
 	plain := disk.OpenDataset(t, paths, Options{Missing: stream.MissingKeep, Threads: 2})
 	want := must.Get(chunkiotest.CollectRows(plain, stream.Range{}))(t)
 	for _, limit := range []int64{1 << 18, 1 << 30} {

@@ -17,7 +17,7 @@ func TestSparseRowsEqualDenseRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for round := range 20 {
 		rows := 1 + rng.IntN(20_000)
-		sparse, dense := chunkiotest.SparseTable(rng, rows, 1+rng.IntN(9), []float64{0, 0.001, 0.2}[rng.IntN(2+round/2%2)])
+		sparse, dense := SparseTable(rng, rows, 1+rng.IntN(9), []float64{0, 0.001, 0.2}[rng.IntN(2+round/2%2)])
 		opt := Options{
 			Missing: []stream.MissingPolicy{stream.MissingDropRow, stream.MissingZero}[round/2%2], Sample: []int64{0, 1 + int64(rows)/3}[rng.IntN(2)],
 			Threads: 1 + rng.IntN(3), Exclude: []string{"values[0]"}, LeaveOut: []stream.LeftOut{{Name: "other"}},
@@ -25,7 +25,7 @@ func TestSparseRowsEqualDenseRows(t *testing.T) {
 		if len(dense.List["values"][0]) == 1 {
 			opt.Exclude = nil
 		}
-		disk, paths := chunkiotest.PlantTable(dense, 2, 1+rng.Int64N(9000), 1)
+		disk, paths := PlantTable(dense, 2, 1+rng.Int64N(9000), 1)
 		want, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, opt), stream.Range{})
 		formattest.Must(t, err)
 		opt.Sparse = "ix,values"
@@ -33,7 +33,7 @@ func TestSparseRowsEqualDenseRows(t *testing.T) {
 			opt.Sparse = "values"
 			sparse = chunkiotest.NewTable(rows).AddScalar("other", make([]float64, rows)).AddMap("values", sparse.List["ix"], sparse.List["values"])
 		}
-		disk, paths = chunkiotest.PlantTable(sparse, 3, 1+rng.Int64N(9000), 1)
+		disk, paths = PlantTable(sparse, 3, 1+rng.Int64N(9000), 1)
 		ds := disk.OpenDataset(t, paths, opt)
 		for _, memory := range []int64{ds.MinMemory(), 1 << 30} {
 			opt.Memory = memory
@@ -66,7 +66,7 @@ func TestBadSparseRows(t *testing.T) {
 	} {
 		name = strings.Replace(name, "lists in sparse", "null list in sparse", 1)
 		tab := chunkiotest.NewTable(3).AddList("ix", 0, [][]float64{good, good, bad[0]}).AddList("v", 0, [][]float64{good, good, bad[1]})
-		disk, paths := chunkiotest.PlantTable(tab, 1, 3, 1)
+		disk, paths := PlantTable(tab, 1, 3, 1)
 		err := chunkiotest.PassError(disk.OpenDataset(t, paths, Options{Sparse: "ix,v,5"}))
 		if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "row 2") {
 			t.Errorf("%s: error %v", name, err)
@@ -76,8 +76,8 @@ func TestBadSparseRows(t *testing.T) {
 }
 
 func TestBadSparseOptions(t *testing.T) {
-	sparse, _ := chunkiotest.SparseTable(rand.New(rand.NewPCG(1, 1)), 10, 3, 0)
-	disk, paths := chunkiotest.PlantTable(sparse, 1, 10, 1)
+	sparse, _ := SparseTable(rand.New(rand.NewPCG(1, 1)), 10, 3, 0)
+	disk, paths := PlantTable(sparse, 1, 10, 1)
 	ds := disk.OpenDataset(t, paths, Options{})
 	for spec, words := range map[string]string{
 		"ix": "want INDICES", "ix,ix": "want INDICES", "iy,values": "did you mean ix?", "ix,other": "not lists",
@@ -87,7 +87,7 @@ func TestBadSparseOptions(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", spec, err, words)
 		}
 	}
-	maps, mapPaths := chunkiotest.PlantTable(chunkiotest.NewTable(2).AddMap("m", [][]float64{{1}, nil}, [][]float64{{2}, nil}), 1, 10, 1)
+	maps, mapPaths := PlantTable(chunkiotest.NewTable(2).AddMap("m", [][]float64{{1}, nil}, [][]float64{{2}, nil}), 1, 10, 1)
 	for spec, words := range map[string]string{
 		"m,m": "number of features", "m,2,3": "MAP[,FEATURES]", "m,0": "number of features", "mm": "want INDICES",
 	} {
@@ -120,7 +120,7 @@ func TestSparseRowsTooDenseForTheMemory(t *testing.T) {
 		indices[i], values[i] = full, full
 	}
 	tab := chunkiotest.NewTable(rows).AddList("ix", 0, indices).AddList("v", 0, values)
-	disk, paths := chunkiotest.PlantTable(tab, 1, rows, 1)
+	disk, paths := PlantTable(tab, 1, rows, 1)
 	ds := disk.OpenDataset(t, paths, Options{Sparse: "ix,v,400"})
 	opt := Options{Sparse: "ix,v,400", Memory: ds.MinMemory()}
 	tight, err := ds.With(opt)

@@ -22,7 +22,7 @@ func TestStreamEqualsFile(t *testing.T) {
 	defer leaktest.CheckGoroutines(t)()
 	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(8, 8)), 20_000, 4, 0.01)
 	opt := Options{Missing: stream.MissingDropRow, Exclude: []string{"a2"}}
-	disk, paths := chunkiotest.PlantTable(tab, 1, 3000, 1)
+	disk, paths := PlantTable(tab, 1, 3000, 1)
 	fakeOpt := opt
 	fakeOpt.Exclude = []string{"a2", "emb"}
 	want, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, fakeOpt), stream.Range{})

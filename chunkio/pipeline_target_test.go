@@ -35,7 +35,7 @@ func TestTargetsComeWithTheirRows(t *testing.T) {
 	}
 	tab := chunkiotest.NewTable(n).AddScalar("a", a).AddScalar("y", y).AddList("l", 2, lists).AddLabel("word", words).AddText("name")
 	tab.Leaves[len(tab.Leaves)-1].NoClass = "no class"
-	disk, paths := chunkiotest.PlantTable(tab, 3, 100, 1)
+	disk, paths := PlantTable(tab, 3, 100, 1)
 	for _, c := range []struct {
 		label string
 		want  []float64

@@ -112,9 +112,9 @@ func TestPoliciesAgreeWithNaiveTwin(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			opt.Weight = "w"
 		}
-		disk, paths := chunkiotest.PlantTable(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
+		disk, paths := PlantTable(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
 		ds := disk.OpenDataset(t, paths, opt)
-		want, wantErr := naive(tab, opt, chunkiotest.ColumnNames(ds))
+		want, wantErr := naive(tab, opt, ColumnNames(ds))
 		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		disk.CheckClosed(t)
 		if (err == nil) != (wantErr == nil) {
@@ -132,7 +132,7 @@ func TestPoliciesAgreeWithNaiveTwin(t *testing.T) {
 
 // checkMissingError compares the place of a missing value with the naive one, whose
 // rows count over all files.
-func checkMissingError(t *testing.T, disk *chunkiotest.FakeDisk, err, want error) {
+func checkMissingError(t *testing.T, disk *FakeDisk, err, want error) {
 	t.Helper()
 	e, ok := errors.AsType[*stream.DataError](err)
 	if !ok || !errors.Is(err, stream.ErrMissing) {
@@ -157,7 +157,7 @@ func TestRowsDoNotDependOnFiles(t *testing.T) {
 	opt := Options{Missing: stream.MissingKeep, Sample: 7000, Seed: 9}
 	var whole chunkiotest.Delivered
 	for _, files := range []int{1, 7, 63} {
-		disk, paths := chunkiotest.PlantTable(tab, files, 1000, 5)
+		disk, paths := PlantTable(tab, files, 1000, 5)
 		got, err := chunkiotest.CollectRows(disk.OpenDataset(t, paths, opt), stream.Range{})
 		formattest.Must(t, err)
 		disk.CheckClosed(t)
@@ -171,7 +171,7 @@ func TestRowsDoNotDependOnFiles(t *testing.T) {
 
 func TestBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
 	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(5, 6)), 20_000, 13, 0.001)
-	disk, paths := chunkiotest.PlantTable(tab, 2, 9_000, 5)
+	disk, paths := PlantTable(tab, 2, 9_000, 5)
 	var first chunkiotest.Delivered
 	for _, policy := range []stream.MissingPolicy{stream.MissingKeep, stream.MissingDropRow} {
 		first = chunkiotest.Delivered{}
@@ -198,7 +198,7 @@ func TestBlocksDoNotDependOnThreadsOrMemory(t *testing.T) {
 
 func TestShardsAddUpToTheWhole(t *testing.T) {
 	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(7, 8)), 5000, 3, 0.01)
-	disk, paths := chunkiotest.PlantTable(tab, 4, 300, 5)
+	disk, paths := PlantTable(tab, 4, 300, 5)
 	ds := disk.OpenDataset(t, paths, Options{Missing: stream.MissingDropRow, Sample: 2000})
 	whole, err := chunkiotest.CollectRows(ds, stream.Range{})
 	formattest.Must(t, err)
@@ -227,7 +227,7 @@ func TestShardsAddUpToTheWhole(t *testing.T) {
 func TestStoppingEarlyLeavesNothingBehind(t *testing.T) {
 	defer leaktest.CheckGoroutines(t)()
 	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(2, 1)), 20_000, 10, 0)
-	disk, paths := chunkiotest.PlantTable(tab, 10, 100, 1)
+	disk, paths := PlantTable(tab, 10, 100, 1)
 	ds := disk.OpenDataset(t, paths, Options{Threads: 4})
 	for stop := range 25 {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -254,7 +254,7 @@ func TestStoppingEarlyLeavesNothingBehind(t *testing.T) {
 
 func TestPassFitsItsMemory(t *testing.T) {
 	tab := chunkiotest.RandomTable(rand.New(rand.NewPCG(2, 1)), 40_000, 30, 0)
-	disk, paths := chunkiotest.PlantTable(tab, 2, 20_000, 1)
+	disk, paths := PlantTable(tab, 2, 20_000, 1)
 	ds := disk.OpenDataset(t, paths, Options{Threads: 4})
 	least := ds.MinMemory()
 	for memory := least; memory < 64<<20; memory += memory / 3 {
@@ -274,7 +274,7 @@ func TestPassFitsItsMemory(t *testing.T) {
 }
 
 func TestOnlySampledRowGroupsAreRead(t *testing.T) {
-	disk, paths := chunkiotest.PlantTable(chunkiotest.RandomTable(rand.New(rand.NewPCG(1, 1)), 10_000, 2, 0), 5, 100, 1)
+	disk, paths := PlantTable(chunkiotest.RandomTable(rand.New(rand.NewPCG(1, 1)), 10_000, 2, 0), 5, 100, 1)
 	ds := disk.OpenDataset(t, paths, Options{Sample: 10, Seed: 3})
 	got, err := chunkiotest.CollectRows(ds, stream.Range{})
 	if err != nil || len(got.Rows) != 10 {

@@ -50,7 +50,7 @@ func filterCases() []filterCase {
 }
 
 // plantStats gives the files of a disk true statistics.
-func plantStats(disk *chunkiotest.FakeDisk, tab *chunkiotest.FakeTable) {
+func plantStats(disk *FakeDisk, tab *chunkiotest.FakeTable) {
 	for _, f := range disk.ByPath {
 		f.Stats = func(group int, leaf string) format.Bounds {
 			from := f.From
@@ -112,7 +112,7 @@ func TestWhereAgreesWithNaiveTwin(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			opt.Weight = "w"
 		}
-		disk, paths := chunkiotest.PlantTable(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
+		disk, paths := PlantTable(tab, 1+rng.IntN(3), 1+rng.Int64N(int64(rows)), rng.Uint64())
 		if rng.IntN(2) == 0 {
 			plantStats(disk, tab)
 		}
@@ -125,7 +125,7 @@ func TestWhereAgreesWithNaiveTwin(t *testing.T) {
 		for i := range match {
 			match[i] = c.row(tab, i)
 		}
-		want, wantErr := naiveOf(tab, opt, chunkiotest.ColumnNames(ds), sampleOf(opt, match))
+		want, wantErr := naiveOf(tab, opt, ColumnNames(ds), sampleOf(opt, match))
 		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		disk.CheckClosed(t)
 		switch {
@@ -198,7 +198,7 @@ func TestStatisticsSpareReading(t *testing.T) {
 			tab.Leaves[i].Type = "int64"
 		}
 	}
-	disk, paths := chunkiotest.PlantTable(tab, 4, 100, 1)
+	disk, paths := PlantTable(tab, 4, 100, 1)
 	plantStats(disk, tab)
 	for _, f := range disk.ByPath {
 		f.Fault = func(_ int, leaf string, _, _ int64) error {
@@ -246,13 +246,13 @@ func TestKeysLeaveFilesOut(t *testing.T) {
 				broken = append(broken, p)
 			}
 		}
-		few := &chunkiotest.FakeDisk{ByPath: map[string]*chunkiotest.FakeFile{}, Touched: map[[2]int]bool{}}
+		few := &FakeDisk{ByPath: map[string]*FakeFile{}, Touched: map[[2]int]bool{}}
 		for p, f := range disk.ByPath {
 			if !slices.Contains(broken, p) {
 				few.ByPath[p] = f
 			}
 		}
-		ds, err := chunkiotest.OpenPaths(context.Background(), paths, few.Open, Options{Where: c.where, Missing: stream.MissingKeep})
+		ds, err := OpenPaths(context.Background(), paths, few.Open, Options{Where: c.where, Missing: stream.MissingKeep})
 		formattest.Must(t, err)
 		var kept []int
 		for _, in := range ds.Inputs() {
@@ -267,7 +267,7 @@ func TestKeysLeaveFilesOut(t *testing.T) {
 		`day > "2027-01-01"`: {"none of the 5 files", "day = 2026-01-01, 2026-01-02, " + listing.HiveNull + ", 2026-01-03"},
 		`hour = 3`:           {"hour = 7, 11, 9, 12"},
 	} {
-		_, err := chunkiotest.OpenPaths(context.Background(), paths, disk.Open, Options{Where: where})
+		_, err := OpenPaths(context.Background(), paths, disk.Open, Options{Where: where})
 		for _, w := range words {
 			if !chunkiotest.IsData(err) || !strings.Contains(err.Error(), w) {
 				t.Errorf("%s: %v; want %q", where, err, w)
@@ -282,7 +282,7 @@ func TestKeysLeaveFilesOut(t *testing.T) {
 		`col("a b") =1`: "no column is named a b; the keys of its partitions are ",
 		`a`:             "only a boolean column",
 	} {
-		if _, err := chunkiotest.OpenPaths(context.Background(), paths, disk.Open, Options{Where: where}); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), words) {
+		if _, err := OpenPaths(context.Background(), paths, disk.Open, Options{Where: where}); !chunkiotest.IsUsage(err) || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: %v; want %q", where, err, words)
 		}
 	}
@@ -290,19 +290,19 @@ func TestKeysLeaveFilesOut(t *testing.T) {
 
 // Sparse rows are filtered by other columns, but not by their own lists.
 func TestWhereOfSparseRows(t *testing.T) {
-	sparse, _ := chunkiotest.SparseTable(rand.New(rand.NewPCG(4, 4)), 1000, 6, 0)
+	sparse, _ := SparseTable(rand.New(rand.NewPCG(4, 4)), 1000, 6, 0)
 	rank := make([]float64, sparse.Rows)
 	for i := range rank {
 		rank[i] = float64(i)
 	}
 	sparse.AddScalar("rank", rank)
-	disk, paths := chunkiotest.PlantTable(sparse, 2, 300, 1)
+	disk, paths := PlantTable(sparse, 2, 300, 1)
 	all := must.Get(chunkiotest.CollectRows(disk.OpenDataset(t, paths, Options{Sparse: "ix,values,6"}), stream.Range{}))(t)
 	some := must.Get(chunkiotest.CollectRows(disk.OpenDataset(t, paths, Options{Sparse: "ix,values,6", Where: "rank >= 250 and rank < 650"}), stream.Range{}))(t)
 	if len(some.Rows) != 400 || !slices.Equal(some.Positions, all.Positions[250:650]) || !slices.EqualFunc(some.Rows, all.Rows[250:650], slices.Equal[[]float64]) {
 		t.Errorf("%d rows", len(some.Rows))
 	}
-	if _, err := chunkiotest.OpenPaths(context.Background(), paths, disk.Open, Options{Sparse: "ix,values,6", Where: "values[1] > 0"}); !chunkiotest.IsUsage(err) {
+	if _, err := OpenPaths(context.Background(), paths, disk.Open, Options{Sparse: "ix,values,6", Where: "values[1] > 0"}); !chunkiotest.IsUsage(err) {
 		t.Errorf("a condition on the sparse rows: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func TestFixturePartgreedy(t *testing.T) { checkFixtures(t, "partgreedy", true) 
 func checkFixtures(t *testing.T, kind string, partitioned bool) {
 	for _, fix := range fixtures.ReadCases[fixture](t, kind) {
 		t.Run(fix.Name, func(t *testing.T) {
-			x := greedytest.MatrixFromRows(fix.X)
+			x := MatrixFromRows(fix.X)
 			opt := Options{K: fix.K, Partitioned: partitioned, Groups: fix.Groups, Threads: 2}
 			must.Do(t, opt.Validate(x.D))
 			for form, g := range x.GramForms() {

@@ -28,7 +28,7 @@ func TestTargets(t *testing.T) {
 		g := greedytest.NewGraphData(shape.n, shape.d, shape.m, uint64(shape.n))
 		spectral, scatter := g.SpectralTarget(t, shape.l), g.ScatterTarget(t, shape.l)
 		for name, want := range map[string]*mat.Dense{targetSpectral: spectral, targetScatter: scatter} {
-			order, left := greedytest.BruteForce(g.X, want, shape.k)
+			order, left := BruteForce(g.X, want, shape.k)
 			total := mat.Norm(want, 2) * mat.Norm(want, 2)
 			build := func(threads int) *target.Graph {
 				team := kernel.NewTeam(threads)

@@ -2,7 +2,6 @@ package chunkiotest
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -93,14 +92,6 @@ func ArrowCases() []ArrowCase {
 				}
 			}, func(i int) string { return quoted(i % 3) }},
 	}
-}
-
-// MustJSON makes an Arrow array of the type typ from a JSON array, and fails the test if it cannot.
-func MustJSON(t *testing.T, typ arrow.DataType, text string) arrow.Array {
-	t.Helper()
-	a, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader(text))
-	formattest.Must(t, err)
-	return a
 }
 
 // ArrowBytes encodes the scalar columns of a table as an Arrow file or stream, in batches of `batch` rows.

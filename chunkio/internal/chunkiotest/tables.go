@@ -24,38 +24,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
-	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-// CountTable returns d columns w0, w1, … of the type typ. Most numbers, some rows and some columns are zero.
-func CountTable(rows, d, block int, typ string) *TableSource {
-	rng := rand.New(rand.NewPCG(uint64(rows), uint64(d)))
-	s := &TableSource{Height: rows, Block: block}
-	for j := range d {
-		col := make([]float64, rows)
-		for i := range col {
-			switch rng.IntN(9) {
-			case 0:
-				col[i] = float64(rng.IntN(5))
-			case 1:
-				if col[i] = rng.NormFloat64(); typ == "float" {
-					col[i] = float64(float32(col[i]))
-				}
-			}
-		}
-		s.Names, s.Cols = append(s.Names, stream.Column{Name: fmt.Sprint("w", j), Type: typ}), append(s.Cols, col)
-	}
-	for j := range s.Cols {
-		for i := range rows {
-			if i%4 == 3 || d > 2 && j == 1 {
-				s.Cols[j][i] = 0
-			}
-		}
-	}
-	return s
-}
 
 // EndingContext is a context that ends as soon as its error is requested while the function over returns true.
 type EndingContext struct {
@@ -109,38 +80,6 @@ func WriteTree(t *testing.T, files ...string) {
 func PassError(ds *dataset.Dataset) error {
 	_, err := CollectRows(ds, stream.Range{})
 	return err
-}
-
-// NormalTable returns a table with columns c00, c01, … of normal random numbers, the same in every run.
-func NormalTable(rows, columns int) *FakeTable {
-	t := NewTable(rows)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for c := range columns {
-		x := make([]float64, rows)
-		for i := range x {
-			x[i] = rng.NormFloat64()
-		}
-		t.AddScalar(fmt.Sprintf("c%02d", c), x)
-	}
-	return t
-}
-
-// PutFile writes a file at a path below dir.
-func PutFile(t *testing.T, dir, key string, content []byte) {
-	t.Helper()
-	path := filepath.Join(dir, filepath.FromSlash(key))
-	formattest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	formattest.Must(t, os.WriteFile(path, content, 0o644))
-}
-
-// CollectFrom opens inputs and collects their rows.
-func CollectFrom(t *testing.T, opt settings.Options, inputs ...string) (*dataset.Dataset, Delivered) {
-	t.Helper()
-	ds, err := dataset.OpenInputs(t.Context(), inputs, opt)
-	formattest.Must(t, err)
-	got, err := CollectRows(ds, stream.Range{})
-	formattest.Must(t, err)
-	return ds, got
 }
 
 // DecimalRows returns rows of numbers with few binary digits, whose decimal texts are therefore exact.
@@ -204,18 +143,6 @@ func BlocksOf(t *testing.T, inputs []string, opt settings.Options) string {
 	return b.String()
 }
 
-// OpenReal opens the test data sets with these names, which are files of real data, as one Dataset.
-func OpenReal(t testing.TB, opt settings.Options, names ...string) *dataset.Dataset {
-	t.Helper()
-	var paths []string
-	for _, name := range names {
-		paths = append(paths, fixtures.DatasetPath(t, name))
-	}
-	ds, err := dataset.OpenInputs(context.Background(), paths, opt)
-	formattest.Must(t, err)
-	return ds
-}
-
 // TextRows returns random rows as libsvm text, and the same rows as labels and lists of indices and values.
 func TextRows(rng *rand.Rand, rows int) (text []byte, label []float64, indices, values [][]float64) {
 	var b bytes.Buffer
@@ -244,38 +171,6 @@ func ZipText(t *testing.T, text []byte) []byte {
 	_, err := w.Write(text)
 	formattest.Must(t, errors.Join(err, w.Close()))
 	return b.Bytes()
-}
-
-// SparseTable returns the same random rows of d features twice: as lists of indices, in any order, and values, some of
-// them zero, and as dense lists. The given share of the values is null, NaN or infinite.
-func SparseTable(rng *rand.Rand, rows, d int, share float64) (sparse, dense *FakeTable) {
-	indices, values := make([][]float64, rows), make([][]float64, rows)
-	full := make([][]float64, rows)
-	for i := range rows {
-		indices[i], values[i], full[i] = []float64{}, []float64{}, make([]float64, d)
-		for _, j := range rng.Perm(d)[:rng.IntN(d+1)] {
-			v := []float64{0, rng.NormFloat64(), rng.NormFloat64()}[rng.IntN(3)]
-			if rng.Float64() < share {
-				v = []float64{format.Null, math.NaN(), math.Inf(1)}[rng.IntN(3)]
-			}
-			indices[i] = append(indices[i], float64(j))
-			values[i] = append(values[i], v)
-			full[i][j] = v
-		}
-	}
-	indices[0] = append(indices[0][:0], float64(d-1)) // so that d can be told
-	values[0] = append(values[0][:0], 1)
-	full[0] = append(make([]float64, d-1), 1)
-	sparse = NewTable(rows).AddScalar("other", make([]float64, rows)).AddList("ix", 0, indices).AddList("values", 0, values)
-	return sparse, NewTable(rows).AddList("values", d, full)
-}
-
-// ColumnNames returns the names of the features.
-func ColumnNames(ds *dataset.Dataset) (names []string) {
-	for _, c := range ds.Columns() {
-		names = append(names, c.Name)
-	}
-	return names
 }
 
 // WhereTable returns a table for tests of conditions: a RandomTable with texts, a column that rises by 1, and weights.

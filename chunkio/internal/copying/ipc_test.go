@@ -54,7 +54,7 @@ func TestApplyNested(t *testing.T) {
 		column, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader("["+strings.Join(rows, ",")+"]"))
 		formattest.Must(t, err)
 		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "s", Type: typ, Nullable: outer}, {Name: "x", Type: arrow.PrimitiveTypes.Int64}}, nil),
-			[]arrow.Array{column, array.NewSlice(chunkiotest.MustJSON(t, arrow.PrimitiveTypes.Int64, "[1,2,3,4,5]"), 0, int64(len(rows)))}, int64(len(rows)))
+			[]arrow.Array{column, array.NewSlice(MustJSON(t, arrow.PrimitiveTypes.Int64, "[1,2,3,4,5]"), 0, int64(len(rows)))}, int64(len(rows)))
 		dir := t.TempDir()
 		in, out := filepath.Join(dir, "in.arrow"), filepath.Join(dir, "out.parquet")
 		formattest.Must(t, os.WriteFile(in, formattest.WriteArrow(t, false, []arrow.Record{record}), 0o600))
@@ -81,7 +81,7 @@ func TestApplySmallDecimals(t *testing.T) {
 			values := []int64{1, -2, 0, 999_999_999, -999_999_999, 7, 8, 9}
 			dir := t.TempDir()
 			in, out := filepath.Join(dir, "in.arrow"), filepath.Join(dir, "out.parquet")
-			formattest.Must(t, os.WriteFile(in, formattest.SmallDecimals(t, bits, 9, scale, values), 0o600))
+			formattest.Must(t, os.WriteFile(in, SmallDecimals(t, bits, 9, scale, values), 0o600))
 			MustApply(t, []string{in}, out, ApplyOptions{Columns: []string{"l[1]"}, Also: []string{"d", "l", "s"}})
 			got := formattest.ReadDump(t, out)
 			for path, want := range map[string]string{
@@ -256,7 +256,7 @@ func TestUnwrittenArrowColumn(t *testing.T) {
 	views.AppendEmptyValues(1)
 	months := array.NewBuilder(memory.DefaultAllocator, arrow.FixedWidthTypes.MonthInterval)
 	months.AppendEmptyValues(1)
-	x := chunkiotest.MustJSON(t, arrow.PrimitiveTypes.Int32, "[1]")
+	x := MustJSON(t, arrow.PrimitiveTypes.Int32, "[1]")
 	for name, values := range map[string]arrow.Array{"views": views.NewArray(), "months": months.NewArray()} {
 		s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: x.DataType()}, {Name: "c", Type: values.DataType()}}, nil)
 		in, out := filepath.Join(t.TempDir(), "in.arrow"), filepath.Join(t.TempDir(), "out.parquet")

@@ -15,7 +15,7 @@ import (
 // TestApplyStrangeTypes: columns of logical types that the library does not know leave the others, and are copied with
 // their types and bytes.
 func TestApplyStrangeTypes(t *testing.T) {
-	in, dir := chunkiotest.StrangeFile(t, 0x18, 1, 'X'), t.TempDir()
+	in, dir := StrangeFile(t, 0x18, 1, 'X'), t.TempDir()
 	if got := chunkiotest.TypesOf(t, in); got != "id int32, geo geometry geometry, s.g geography geography, s.x int32, v variant variant" {
 		t.Errorf("read as %s", got)
 	}
@@ -54,12 +54,12 @@ func TestApplyStrangeTypes(t *testing.T) {
 		t.Errorf("a geometry has bounds: %+v", bounds)
 	}
 	// Geometries of different coordinate systems are not one column.
-	other := chunkiotest.StrangeFile(t, 0x18, 1, 'Y')
+	other := StrangeFile(t, 0x18, 1, 'Y')
 	opt := ApplyOptions{Columns: []string{"id"}, Also: []string{"geo"}}
 	if _, err := ApplyColumns(t.Context(), []string{in, other}, filepath.Join(dir, "both.parquet"), opt); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), "logical type") {
 		t.Errorf("two coordinate systems: %v", err)
 	}
-	MustApply(t, []string{in, chunkiotest.StrangeFile(t, 0x18, 1, 'X')}, filepath.Join(dir, "twice.parquet"), opt)
+	MustApply(t, []string{in, StrangeFile(t, 0x18, 1, 'X')}, filepath.Join(dir, "twice.parquet"), opt)
 	// Elsewhere they are bytes.
 	opt.Form = FormArrow
 	MustApply(t, []string{in}, filepath.Join(dir, "out.arrow"), opt)

@@ -79,7 +79,6 @@ func FailEveryRead(t *testing.T, file []byte, short bool, read func(format.Input
 	}
 }
 
-// localFile is an input that is a file on disk.
 type localFile struct {
 	*os.File
 	size int64

@@ -265,7 +265,7 @@ func TestWriteParquetBadPlace(t *testing.T) {
 	} {
 		src := twice
 		if opt.Label != nil {
-			src = chunkiotest.CountTable(10, 5, 5, "double")
+			src = CountTable(10, 5, 5, "double")
 			opt.Type = "double"
 		}
 		var usage *stream.UsageError

@@ -27,7 +27,7 @@ func TestWriteSparseRoundTrip(t *testing.T) {
 	for _, typ := range []string{"float", "double"} {
 		for _, rows := range []int{0, 1, 63, 64, 65, 300} {
 			for _, d := range []int{1, 5, 40} {
-				src := chunkiotest.CountTable(rows, d, 50, typ)
+				src := CountTable(rows, d, 50, typ)
 				opt := writing.WriteOptions{Sparse: true, RowGroupRows: 64, Label: func(p int64) int32 { return int32(p % 3) }, LabelName: "kind"}
 				dense := chunkiotest.WriteToBytes(t, src, opt)
 				src.Sparse = true
@@ -99,7 +99,7 @@ func checkSparseFile(t *testing.T, path string, src *chunkiotest.TableSource, ty
 // A missing value is a null entry; a value that its type cannot hold, or a missing one
 // in REQUIRED lists, is an error with its place, and leaves no file.
 func TestWriteSparseMissing(t *testing.T) {
-	src := chunkiotest.CountTable(100, 3, 30, "double")
+	src := CountTable(100, 3, 30, "double")
 	src.Cols[2][41] = math.NaN()
 	path := filepath.Join(t.TempDir(), "x.parquet")
 	formattest.Must(t, writing.WriteParquet(t.Context(), path, src, writing.WriteOptions{Sparse: true}))
@@ -152,7 +152,7 @@ func TestWriteSparseBasehock(t *testing.T) {
 // least memory that the error names.
 func TestSparseRowsAreAsDenseAsTheFooterSays(t *testing.T) {
 	for _, d := range []int{400, 2400} { // a sixth of these are entries, on average
-		src := chunkiotest.CountTable(2000, d, 500, "float")
+		src := CountTable(2000, d, 500, "float")
 		path := filepath.Join(t.TempDir(), "x.parquet")
 		formattest.Must(t, writing.WriteParquet(t.Context(), path, src, writing.WriteOptions{Sparse: true, RowGroupRows: 1000}))
 		opt := settings.Options{Sparse: fmt.Sprint("indices,values,", d)}

@@ -35,17 +35,6 @@ func NewMatrix(n, d int) Matrix {
 	return x
 }
 
-// MatrixFromRows returns the matrix with the given rows.
-func MatrixFromRows(rows [][]float64) Matrix {
-	x := NewMatrix(len(rows), len(rows[0]))
-	for i, row := range rows {
-		for j, v := range row {
-			x.Col[j][i] = v
-		}
-	}
-	return x
-}
-
 // GramForms returns the Gram matrix XᵀX in two forms, by name: in full, and with the rows of X as its factor.
 func (x Matrix) GramForms() map[string]*gram.Matrix {
 	return map[string]*gram.Matrix{
