@@ -221,7 +221,6 @@ func (h *Histograms) Discount(gamma float64) error {
 // Reorder moves column order[j] of h to position j.
 func (h *Histograms) Reorder(order []int) { h.columns = permutedCopy(h.columns, order) }
 
-// coarsenedCopy returns a copy of c with a shift of at least minShift.
 func (c *histogram) coarsenedCopy(minShift uint) histogram {
 	aligned := *c
 	aligned.bins = slices.Clone(c.bins)

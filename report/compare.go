@@ -12,13 +12,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pageSelection is a selection with its name and its HTML id in the page.
 type pageSelection struct {
 	*stream.Selection
 	id, name string
 }
 
-// compareView compares several selections.
 type compareView struct {
 	Rows    []comparisonRow
 	Curve   *chartView

@@ -8,7 +8,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxRankTableRows bounds the number of rows in a table of ranks.
 const maxRankTableRows = 400
 
 // rankTableView is a table with a row for each feature and a column for each selection. A cell has a rank.

@@ -10,7 +10,6 @@ import (
 
 func hasLabels(e *stream.Evaluation) bool { return e.Label != "" || e.Protocol != "" }
 
-// evalView is the table of an evaluation.
 type evalView struct {
 	Heads []measureHeadView
 	Rows  []evalRow

@@ -21,7 +21,6 @@ type pixelImage struct {
 	others     int       // number of features that are not pixels
 }
 
-// pixel is a chosen pixel.
 type pixel struct{ row, col, rank int }
 
 // maxPixelSide bounds width and height of the image, because a feature's name may contain any number.

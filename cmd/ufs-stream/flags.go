@@ -28,7 +28,6 @@ type requestFlags struct {
 	options []request.Option // the options with a flag
 }
 
-// addOptions adds a flag for each option in parts, for further options by name, and for each option of a method.
 func (f *requestFlags) addOptions(fs *pflag.FlagSet, parts request.Part, names ...string) {
 	f.options = request.ListParts(parts, names...)
 	for _, o := range f.options {
@@ -114,7 +113,6 @@ func (f *requestFlag) Type() string { return "number" }
 // memoryUsage is the help of --memory-limit in verbs that select nothing.
 const memoryUsage = "peak resident memory, as 512MiB or 4GB"
 
-// partsOfData are the parts of a request for reading data.
 const partsOfData = request.PartColumns | request.PartRows | request.PartTables | request.PartLimits | request.PartScratch
 
 func (f *requestFlags) requireInputs(cmd *cobra.Command, args []string) error {
@@ -147,7 +145,6 @@ func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string,
 	return q, nil
 }
 
-// boundFlag is a number that a flag of one verb sets.
 type boundFlag struct {
 	name   string
 	value  any
@@ -205,7 +202,6 @@ func addOptionFlags(fs *pflag.FlagSet, settings method.Settings, all []method.Sp
 	}
 }
 
-// optionUsage is a help text of an option, with the methods that use this text for the option.
 type optionUsage struct {
 	methods []string
 	text    string
@@ -264,7 +260,6 @@ func strayNumber(inputs []string) string {
 	return ""
 }
 
-// choiceFlag is a flag with a fixed set of values.
 type choiceFlag struct {
 	value   string
 	allowed []string

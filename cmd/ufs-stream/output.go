@@ -52,7 +52,6 @@ func (f *outputFlags) resolveFormat(ctx context.Context) error {
 	return atomicfile.CheckWritable(ctx, f.path)
 }
 
-// writeResult writes the result of a verb by one of the printers.
 func writeResult[R any](ctx context.Context, c *cli, o outputFlags, printer func(io.Writer, R, print.Options) error, result R) error {
 	return c.writeOutput(ctx, o.path, func(w io.Writer) error {
 		return printer(w, result, print.Options{Format: o.format, Verbose: c.verbose, Warn: c.warn})

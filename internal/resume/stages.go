@@ -219,7 +219,6 @@ func (s *Stages) replaceState(ctx context.Context, st *stage, saved savedState, 
 	return nil
 }
 
-// Load implements [stream.Stage]: it reads the values of the last saved state into list.
 func (st *stage) Load(ctx context.Context, list ...any) (stream.Progress, error) {
 	st.stages.mu.Lock()
 	defer st.stages.mu.Unlock()

@@ -28,7 +28,6 @@ func (v stageValues) byteSize() (size int64) {
 	return size
 }
 
-// WriteTo implements io.WriterTo.
 func (v stageValues) WriteTo(w io.Writer) (int64, error) {
 	var count byteCount
 	to := io.MultiWriter(w, &count)
@@ -135,7 +134,6 @@ func readElements(r io.Reader, list reflect.Value) error {
 	return err
 }
 
-// byteCount counts the bytes that are written to it.
 type byteCount int64
 
 func (c *byteCount) Write(p []byte) (int, error) {

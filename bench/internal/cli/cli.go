@@ -58,7 +58,6 @@ Exit codes:
 	return program.Program{Root: root, Out: c.Out, Err: errw}.Run(ctx, args)
 }
 
-// programName is the name of the program in a release.
 const programName = "ufs-stream-bench"
 
 // CommandLine returns the shell command that reproduces the results.

@@ -19,7 +19,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// flags are the flags of corpora.
 type flags struct {
 	folders         []string
 	binary, module  string
@@ -70,7 +69,6 @@ type run struct {
 	findings []finding
 }
 
-// finding contains the results for one file.
 type finding struct {
 	file
 	reading, copying attempt

@@ -14,7 +14,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// file is one file of a suite.
 type file struct {
 	suite string // name of the folder
 	name  string // path relative to the suite's folder, with slashes

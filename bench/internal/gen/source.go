@@ -40,10 +40,8 @@ func NewTable(f Filler, rows int64) stream.Source { return filledTable{Filler: f
 // uses the next series. Package planted uses series with other numbers.
 const nullSeries = 1 << 40
 
-// Rows implements stream.Source. It returns the number of rows of the table.
 func (s filledTable) Rows() int64 { return s.rows }
 
-// Cuts implements stream.Source.
 func (s filledTable) Cuts() []int64 { return []int64{0, s.rows} }
 
 // Chunks implements stream.Source. The range r may begin and end at any row.
@@ -106,13 +104,11 @@ func rowsPerGroup(d int, rows int64) int {
 	return min(height, 1<<16)
 }
 
-// countingSource counts the rows that are read from a source.
 type countingSource struct {
 	stream.Source
 	rows *atomic.Int64
 }
 
-// Chunks implements stream.Source. It delivers the chunks of the other source, and counts their rows.
 func (s countingSource) Chunks(ctx context.Context, r stream.Range) iter.Seq2[*stream.Chunk, error] {
 	return func(yield func(*stream.Chunk, error) bool) {
 		for c, err := range s.Source.Chunks(ctx, r) {

@@ -112,10 +112,8 @@ func (s *wordCountRows) countWords(from, to int64) *stream.CSR {
 // Columns implements stream.Source. The names are values[0], values[1], …, as chunkio names the items of a list.
 func (s *wordCountRows) Columns() []stream.Column { return s.columns }
 
-// Rows implements stream.Source.
 func (s *wordCountRows) Rows() int64 { return s.n }
 
-// Cuts implements stream.Source.
 func (s *wordCountRows) Cuts() []int64 { return []int64{0, s.n} }
 
 // textBlock is the number of rows in a block. A block needs 2 MB if a row has 100 words.

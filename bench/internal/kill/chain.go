@@ -17,7 +17,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 )
 
-// jobResult has the results for one job.
 type jobResult struct {
 	name      string
 	aloneCost workshop.Cost // cost of a run that is not killed
@@ -94,7 +93,6 @@ type failure struct{ said string }
 
 func (f *failure) Error() string { return f.said }
 
-// errKilled is the error of a run that the bench has killed.
 var errKilled = errors.New("killed")
 
 // runAndKill starts the program and kills it after the duration moment, if it still runs. ended is nil if the program

@@ -19,7 +19,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// options are the flags of kill.
 type options struct {
 	kills    int
 	share    float64

@@ -17,7 +17,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 )
 
-// runResult has the results of one run on one table.
 type runResult struct {
 	table, run    string
 	limit         int64 // limit of the run in bytes: the limit that the program named, times --times; 0 if the run has no limit

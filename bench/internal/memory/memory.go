@@ -18,7 +18,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// options are the flags of memory.
 type options struct {
 	files     []string // Parquet files in addition to the generated tables
 	label     string   // label column of the files

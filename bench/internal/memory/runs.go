@@ -12,7 +12,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 )
 
-// job is a run of the program on a table.
 type job struct {
 	verb    string
 	name    string // its name in the table of results: the verb, with the method or another distinction

@@ -20,7 +20,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// options are the flags of peers.
 type options struct {
 	files          []string // Parquet files; if empty, datasets are generated
 	label          string

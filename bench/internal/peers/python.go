@@ -84,7 +84,6 @@ func (r *run) findPython(ctx context.Context) error {
 	return nil
 }
 
-// pythonChoice is the output of the script.
 type pythonChoice struct {
 	Chosen []int           `json:"chosen"`
 	Scores []stream.Number `json:"scores"` // null for a feature that cannot be ranked

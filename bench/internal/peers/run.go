@@ -18,7 +18,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// run holds the state of one run of peers.
 type run struct {
 	*options
 	shop     *workshop.Workshop
@@ -27,7 +26,6 @@ type run struct {
 	points   []peerResult
 }
 
-// peerResult has the results of a peer on a sample of a table.
 type peerResult struct {
 	table            string
 	rows             int64

@@ -9,7 +9,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
 )
 
-// generatedData is a kind of data that gen makes.
 type generatedData struct {
 	kind       string               // the verb of gen
 	name       string               // name of the data in the results; empty for planted data

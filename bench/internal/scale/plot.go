@@ -11,7 +11,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/report"
 )
 
-// plot is a chart, and the name of the file to which it is written.
 type plot struct {
 	file  string
 	chart report.Chart

@@ -21,7 +21,6 @@ const (
 	duckDBSum   = "duckdb"
 )
 
-// size is the size of a dataset.
 type size struct {
 	rows    int64
 	columns int
@@ -50,7 +49,6 @@ type turnResult struct {
 	read   time.Duration // time of bareread in the same turn
 }
 
-// measuredPoint is a point with its measurements, one for each turn.
 type measuredPoint struct {
 	point
 	turns   []turnResult

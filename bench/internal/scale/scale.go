@@ -17,7 +17,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// options are the flags of scale and speed.
 type options struct {
 	verb                   string // scale or speed
 	rows, columns, threads []string

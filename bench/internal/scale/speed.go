@@ -26,7 +26,6 @@ import (
 // to measure all steps.
 const eufsSample, eufsIterations, eufsClusters = 10_000, 5, 10
 
-// speedRun holds the state of one run of speed.
 type speedRun struct {
 	*scaleRun
 	peaks         map[int]peakRates // by number of threads

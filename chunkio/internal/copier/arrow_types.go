@@ -10,7 +10,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 )
 
-// arrowMapping is the Parquet type to which an Arrow type is mapped.
 type arrowMapping struct {
 	physical parquet.Type
 	logical  schema.LogicalType

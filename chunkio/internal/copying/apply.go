@@ -99,7 +99,6 @@ func (o ApplyOptions) withDefaults() ApplyOptions {
 	return o
 }
 
-// applier is the state of one run of Apply.
 type applier struct {
 	*plan
 	spool       *scratch.Space // stores bytes fetched from objects

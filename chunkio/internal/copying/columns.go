@@ -173,7 +173,6 @@ func (p *plan) columnToCopy(name string, e *schema.Entry) (c copier.Column, ok b
 	return c, true, nil
 }
 
-// isNested reports whether one row of the leaf may have several values.
 func isNested(l format.Leaf) bool {
 	for _, t := range []string{"list", "map", "struct", "union", "variant"} {
 		if strings.HasPrefix(l.Type, t) {

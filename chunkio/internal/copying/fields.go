@@ -23,7 +23,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// outputFields returns the output fields of the given columns, with their types in file i.
 func (p *plan) outputFields(ctx context.Context, i int, columns []copier.Column) ([]copier.Field, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -67,7 +67,6 @@ func isCompleteWithout(t *table, c *checkpoint) bool {
 	return true
 }
 
-// checkpointReader reads the files of one checkpoint.
 type checkpointReader struct {
 	*table
 	state    *replayState

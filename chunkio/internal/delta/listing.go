@@ -42,7 +42,6 @@ func (c commit) logFile() logFile { return logFile{commitFileName(c.version), c.
 
 func commitFileName(version int64) string { return fmt.Sprintf("%s%020d.json", logFolder, version) }
 
-// logFile has the name and the size of a file of the log, as in the listing.
 type logFile struct {
 	name string
 	size int64

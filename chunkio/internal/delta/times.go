@@ -61,7 +61,6 @@ func (t *table) findVersionTime(ctx context.Context, version int64, m *metaData)
 	return times[len(times)-1].modified, nil
 }
 
-// findVersionAsOf returns the newest version that existed at the time `at`.
 func (t *table) findVersionAsOf(ctx context.Context, at time.Time) (int64, error) {
 	// The table's newest metadata determines whether commits contain their time.
 	part, err := t.segmentOfVersion(t.newest)

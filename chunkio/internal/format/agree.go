@@ -86,7 +86,6 @@ func (n numericType) commonType(o numericType) numericType {
 	return numericType{signed: n.signed || o.signed, float: n.float, digits: max(n.digits, o.digits)}
 }
 
-// String returns the smallest type that can hold the numbers of n, or double.
 func (n numericType) String() string {
 	if n.float {
 		for _, f := range floats {

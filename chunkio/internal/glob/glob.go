@@ -110,7 +110,6 @@ type contextFS struct {
 	fs.FS
 }
 
-// Open implements fs.FS.
 func (u contextFS) Open(name string) (fs.File, error) {
 	if err := u.ctx.Err(); err != nil {
 		return nil, err

@@ -20,7 +20,6 @@ type avroSchema struct {
 	nameBytesLeft int // total length allowed for further names
 }
 
-// avroNode is a type in the schema.
 type avroNode struct {
 	typ        string      // null, boolean, int, long, float, double, bytes, string, record, enum, array, map, union or fixed
 	logical    string      // date, timestamp-millis, decimal, …

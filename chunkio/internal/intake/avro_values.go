@@ -10,7 +10,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
-// avroDecoder decodes the values of rows into a batch.
 type avroDecoder struct {
 	rest    []byte // bytes of the block that are still to be decoded
 	batch   *batch

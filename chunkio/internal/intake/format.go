@@ -103,7 +103,6 @@ func newGzipMemberReader(from io.Reader) (io.ReadCloser, error) {
 	return m, nil
 }
 
-// Read implements io.Reader.
 func (m *gzipMemberReader) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		if n, err = m.Reader.Read(p); !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

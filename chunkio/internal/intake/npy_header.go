@@ -14,7 +14,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// npyHeader is the parsed header of an array.
 type npyHeader struct {
 	fields        []npyField
 	leftOut       []stream.LeftOut // fields that cannot be read

@@ -310,7 +310,6 @@ func (o Options) pieceBytes() int64 { return min(max(o.Memory/2048, 64<<10), 1<<
 // maxRowBytes returns the limit on the bytes of a row, of a block of Avro and of a header.
 func (o Options) maxRowBytes() int64 { return min(max(o.Memory/64, 1<<20), 1<<30) }
 
-// parsingJob is a piece that a worker parses.
 type parsingJob struct {
 	piece piece
 	batch *batch

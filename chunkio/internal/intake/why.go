@@ -162,7 +162,6 @@ func firstTextsOfColumns(columnIndices []int, summaries []textSummary) (values [
 	return values
 }
 
-// String returns the line number and the value.
 func (t turningValue) String() string {
 	return fmt.Sprintf("line %d: %q", t.line, truncateForMessage(t.value))
 }
@@ -253,7 +252,6 @@ func formOfNumber(s string) string {
 	return ""
 }
 
-// explainTurnedColumns explains which values after the sample have turned columns into text.
 func (t *Table) explainTurnedColumns(name string, sample []Column, turned map[int]turningValue) {
 	for j, c := range t.Columns {
 		at, ok := turned[j]

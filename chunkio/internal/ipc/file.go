@@ -42,7 +42,6 @@ type File struct {
 
 var _ format.File = (*File)(nil)
 
-// block is the position of a message in a file.
 type block struct {
 	offset int64
 	meta   int64 // bytes of metadata, including its length prefix and padding

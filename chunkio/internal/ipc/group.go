@@ -81,7 +81,6 @@ func (g *group) bufferRangeOf(f *field, bufferNumber int) bufferRange {
 	return g.batch.buffers[g.batch.bufferIndex(f, bufferNumber)]
 }
 
-// Extents implements format.Ranged: it returns the byte ranges that are read to decode the leaves.
 func (g *group) Extents(leaves []int) []format.Extent {
 	var all []format.Extent
 	for _, l := range leaves {
@@ -158,7 +157,6 @@ func (g *group) numberColumnForRows(ctx context.Context, l int, from, to int64) 
 	return c, ctx.Err()
 }
 
-// Decode implements format.Group: it writes rows [from, to) of leaf l to dst, one slice for each list element.
 func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	defer g.body.addDecodeTime(time.Now())
 	c, err := g.numberColumnForRows(ctx, l, from, to)

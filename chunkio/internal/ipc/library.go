@@ -79,7 +79,6 @@ type patchedInput struct {
 	at int64
 }
 
-// ReadAt implements io.ReaderAt.
 func (p *patchedInput) ReadAt(b []byte, at int64) (int, error) {
 	n, err := p.ReaderAt.ReadAt(b, at)
 	if from := max(at, p.at); from < min(at+int64(n), p.at+int64(len(p.b))) {

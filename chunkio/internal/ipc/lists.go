@@ -145,7 +145,6 @@ func (g *group) decodeFixedWidthLists(ctx context.Context, listColumn *column, f
 	return g.errAtValue(listColumn, -1, err, remedyDamaged)
 }
 
-// DecodeLists implements format.Group: it reads the lists in rows [from, to) of leaf l.
 func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	if pair := g.schema.columns[l].entries; pair != nil {
 		l = pair[1]
@@ -153,7 +152,6 @@ func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *for
 	return g.decodeLists(ctx, l, from, to, dst)
 }
 
-// DecodeKeys implements format.Group: it reads the keys of the maps in rows [from, to) of leaf l.
 func (g *group) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	if pair := g.schema.columns[l].entries; pair != nil {
 		l = pair[0]

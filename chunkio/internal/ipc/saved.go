@@ -59,16 +59,12 @@ type savedStream struct {
 	tail []byte // the footer, its length and the magic word
 }
 
-// Size implements format.Input.
 func (s *savedStream) Size() int64 { return headBytes + s.Input.Size() + int64(len(s.tail)) }
 
-// Busy implements format.Measured: it returns the counters of the time of reading and decoding.
 func (s *savedStream) Busy() *stream.Busy { return format.BusyOf(s.Input) }
 
-// Far implements format.Far: it reports whether every read is a request to an object store.
 func (s *savedStream) Far() bool { return format.IsFar(s.Input) }
 
-// ReadAt implements format.Input.
 func (s *savedStream) ReadAt(p []byte, at int64) (n int, err error) {
 	head := [headBytes]byte{}
 	copy(head[:], Magic)

@@ -76,7 +76,6 @@ func (f *field) withoutIndex() *field {
 	return &plain
 }
 
-// schema is the parsed schema of a file or stream.
 type schema struct {
 	fields    []*field // fields at the top level
 	columns   []column

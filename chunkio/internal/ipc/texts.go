@@ -11,7 +11,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// DecodeTexts implements format.Group: it passes rows [from, to) of leaf l to emit as texts.
 func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit func([]int32, *text.List) error) error {
 	defer g.body.addDecodeTime(time.Now())
 	c := &g.schema.columns[l]

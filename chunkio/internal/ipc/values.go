@@ -24,7 +24,6 @@ type numberReader struct {
 	tile, decodedAhead []float64 // memory of a tile, and the values in it that have been decoded but not returned
 }
 
-// openNumbers opens the values [from, to) of field f.
 func (g *group) openNumbers(f *field, from, to int64) (r *numberReader, err error) {
 	node := g.batch.nodes[f.node]
 	if f.kind == arrowRunEnd && f.index == nil {

@@ -26,7 +26,6 @@ import (
 // localFolder is a folder on disk as a delta.Folder, through which the log of a table is read.
 type localFolder string
 
-// List implements delta.Folder: it yields the files whose names begin with prefix.
 func (f localFolder) List(ctx context.Context, prefix string) iter.Seq2[delta.Entry, error] {
 	return func(yield func(delta.Entry, error) bool) {
 		dir, base := path.Split(prefix)
@@ -59,7 +58,6 @@ func (f localFolder) List(ctx context.Context, prefix string) iter.Seq2[delta.En
 	}
 }
 
-// ReadFile implements delta.Folder: it reads a whole file of at most limit bytes.
 func (f localFolder) ReadFile(_ context.Context, name string, limit int64) ([]byte, error) {
 	at := filepath.Join(string(f), filepath.FromSlash(name))
 	info, err := os.Stat(at)
@@ -72,7 +70,6 @@ func (f localFolder) ReadFile(_ context.Context, name string, limit int64) ([]by
 	return localfile.ReadAll(at)
 }
 
-// Open implements delta.Folder: it opens a file that is read in parts.
 func (f localFolder) Open(ctx context.Context, name string) (format.Input, error) {
 	return storage.OpenFile(ctx, filepath.Join(string(f), filepath.FromSlash(name)))
 }
@@ -84,7 +81,6 @@ type storeFolder struct {
 	memory int64
 }
 
-// List implements delta.Folder: it yields the files whose names begin with prefix.
 func (f storeFolder) List(ctx context.Context, prefix string) iter.Seq2[delta.Entry, error] {
 	return func(yield func(delta.Entry, error) bool) {
 		for o, err := range f.Objects.Client.List(ctx, f.root.WithKey(f.root.Key+prefix)) {
@@ -95,7 +91,6 @@ func (f storeFolder) List(ctx context.Context, prefix string) iter.Seq2[delta.En
 	}
 }
 
-// ReadFile implements delta.Folder: it reads a whole file of at most limit bytes.
 func (f storeFolder) ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
 	o, err := f.Objects.Client.Stat(ctx, f.root.WithKey(f.root.Key+name))
 	if errors.Is(err, store.ErrNotExist) {
@@ -111,7 +106,6 @@ func (f storeFolder) ReadFile(ctx context.Context, name string, limit int64) ([]
 	return b, f.Objects.Client.Read(ctx, o, b, 0)
 }
 
-// Open implements delta.Folder: it opens a file that is read in parts.
 func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error) {
 	o, err := f.Objects.OpenObject(ctx, storage.Entry{Path: f.root.WithKey(f.root.Key + name).String(), Size: -1}, f.memory)
 	if err != nil {

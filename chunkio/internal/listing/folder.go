@@ -367,7 +367,6 @@ type objectHead struct {
 	head   []byte
 }
 
-// Name, Size and Close implement Input.
 func (g *objectHead) Name() string { return g.object.PublicName() }
 
 func (g *objectHead) Size() int64 { return g.object.Size }

@@ -104,7 +104,6 @@ func appendVersion(b []byte, version string) []byte {
 	return appendWithLength(append(b, 0), version)
 }
 
-// listReader reads the records of a list.
 type listReader struct {
 	*List
 	offset int

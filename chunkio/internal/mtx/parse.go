@@ -22,7 +22,6 @@ const Magic = "%%MatrixMarket"
 // maxRows limits the number of rows, because even a row without entries takes 12 bytes of the scratch file.
 const maxRows = 1<<31 - 1
 
-// parser reads the text of one matrix.
 type parser struct {
 	name      string
 	words     *svm.WordReader

@@ -201,5 +201,4 @@ type spoolEnd struct {
 	from int64
 }
 
-// ReadAt implements svm.Spool.
 func (s *spoolEnd) ReadAt(p []byte, at int64) (int, error) { return s.Spool.ReadAt(p, s.from+at) }

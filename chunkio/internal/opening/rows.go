@@ -75,16 +75,13 @@ type scratchInput struct {
 	rows *ScratchRows
 }
 
-// Size implements Input.
 func (t *scratchInput) Size() int64 { return t.rows.Table.Bytes }
 
 // Far implements format.Far: scratch files are on disk.
 func (t *scratchInput) Far() bool { return false }
 
-// Busy implements format.Measured: it returns the counters of the time of reading and decoding.
 func (t *scratchInput) Busy() *stream.Busy { return format.BusyOf(t.Input) }
 
-// ReadAt implements Input.
 func (t *scratchInput) ReadAt(p []byte, at int64) (int, error) {
 	n, err := t.rows.Reader.ReadAt(p, at)
 	if c, ok := t.Input.(*storage.CountingInput); ok {

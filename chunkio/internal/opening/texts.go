@@ -269,7 +269,6 @@ func (s *textSpool) Close() error {
 	return s.file.Truncate(s.start)
 }
 
-// Restart implements intake.Output: it empties the scratch file.
 func (s *textSpool) Restart() error { return s.Close() }
 
 func (s *textSpool) Write(p []byte) (int, error) {
@@ -284,7 +283,6 @@ func (s *textSpool) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadAt implements io.ReaderAt.
 func (s *textSpool) ReadAt(p []byte, at int64) (int, error) {
 	return io.NewSectionReader(s.file, s.start, s.size).ReadAt(p, at)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// rowGroup is one row group of a File.
 type rowGroup struct {
 	file   *File
 	number int
@@ -27,7 +26,6 @@ type rowGroup struct {
 
 func (g *rowGroup) Close() {}
 
-// Extents implements format.Ranged: it returns the byte ranges that are read to decode the leaves.
 func (g *rowGroup) Extents(leaves []int) []format.Extent {
 	extents := make([]format.Extent, 0, len(leaves))
 	for _, l := range leaves {
@@ -127,7 +125,6 @@ func (g *rowGroup) DecodeLists(ctx context.Context, l int, from, to int64, dst *
 	return g.decodeLists(ctx, l, from, to, dst)
 }
 
-// DecodeKeys implements format.Group: it reads the keys of the maps in rows [from, to) of leaf l.
 func (g *rowGroup) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	if at, ok := g.file.keyLeaves[l]; ok {
 		l = at

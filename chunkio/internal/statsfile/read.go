@@ -157,7 +157,6 @@ var (
 	errStatsChanged = errors.New("it was replaced while it was read")
 )
 
-// errStats adds the path and a remedy to err.
 func errStats(path string, err error) error {
 	if errors.As(err, new(*stream.MemoryError)) || errors.Is(err, context.Canceled) {
 		return err

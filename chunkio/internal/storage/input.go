@@ -32,7 +32,6 @@ type LocalReader interface {
 	Name() string
 }
 
-// fileInput is a local file with its size at opening.
 type fileInput struct {
 	LocalReader
 	size int64

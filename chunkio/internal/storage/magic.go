@@ -48,5 +48,4 @@ func ReadMagic(in Input) (string, error) {
 // asLocalFile makes an object look like a file on disk to its reader.
 type asLocalFile struct{ Input }
 
-// Far implements format.Far: it reports whether every read is a request to an object store.
 func (asLocalFile) Far() bool { return false }

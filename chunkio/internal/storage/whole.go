@@ -95,13 +95,10 @@ type downloadedObject struct {
 	size  int64
 }
 
-// Read implements io.Reader.
 func (d *downloadedObject) Read(p []byte) (int, error) { return d.spool.Read(p) }
 
-// ReadAt implements io.ReaderAt.
 func (d *downloadedObject) ReadAt(p []byte, at int64) (int, error) { return d.spool.ReadAt(p, at) }
 
-// Stat implements Fetched.
 func (d *downloadedObject) Stat() (fs.FileInfo, error) { return d.spool.Stat() }
 
 // Close removes the copy.

@@ -16,13 +16,11 @@ import (
 // pieceBytes is the number of bytes that are read from the spool at a time.
 const pieceBytes = 256 << 10
 
-// group is one row group of a File.
 type group struct {
 	file   *File
 	number int
 }
 
-// Close implements format.Group.
 func (g *group) Close() {}
 
 // withExtent calls f with the extent of the group, adds the position to its error and measures its time.
@@ -53,7 +51,6 @@ func (g *group) readInPieces(ctx context.Context, offset, count int64, valueByte
 	return nil
 }
 
-// Decode implements format.Group: it writes rows [from, to) of leaf l to dst, one slice for each list element.
 func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	return g.withExtent(Label, from, to, func(e extent, _ int64) error {
 		if l != labelLeaf || g.file.name != "" || len(dst) != 1 {
@@ -67,7 +64,6 @@ func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float
 	})
 }
 
-// DecodeTexts implements format.Group: it passes rows [from, to) of leaf l to emit as texts.
 func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit func(ids []int32, values *text.List) error) error {
 	labels := [][]float64{make([]float64, max(to-from, 0))}
 	if err := g.Decode(ctx, l, from, to, labels); err != nil {
@@ -86,12 +82,10 @@ func (g *group) DecodeTexts(ctx context.Context, l int, from, to int64, emit fun
 	return emit(ids, values)
 }
 
-// DecodeKeys implements format.Group: it reads the keys of the maps in rows [from, to) of leaf l.
 func (g *group) DecodeKeys(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	return g.decodeEntries(ctx, l, from, to, dst, func(e extent, rows, first int64) (int64, int) { return e.at + 12*rows + 4*first, 4 })
 }
 
-// DecodeLists implements format.Group: it reads the lists in rows [from, to) of leaf l.
 func (g *group) DecodeLists(ctx context.Context, l int, from, to int64, dst *format.Lists) error {
 	return g.decodeEntries(ctx, l, from, to, dst, func(e extent, rows, first int64) (int64, int) {
 		return e.at + 12*rows + 4*e.entries + 8*first, 8

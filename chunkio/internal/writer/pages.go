@@ -41,15 +41,12 @@ func newPageBuffer(meta *metadata.ColumnChunkMetaDataBuilder, enc *encoders) *pa
 	}}
 }
 
-// HasCompressor implements pqfile.PageWriter.
 func (b *pageBuffer) HasCompressor() bool { return b.zstd != nil }
 
-// Compress implements pqfile.PageWriter.
 func (b *pageBuffer) Compress(buf *bytes.Buffer, src []byte) []byte {
 	return b.zstd.appendFrame(src, buf.AvailableBuffer())
 }
 
-// WriteDictionaryPage implements pqfile.PageWriter.
 func (b *pageBuffer) WriteDictionaryPage(p *pqfile.DictionaryPage) (int64, error) {
 	body := b.zstd.appendFrame(p.Data(), nil)
 	n := b.addPage(pq.PageHeader{

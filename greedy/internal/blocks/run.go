@@ -43,7 +43,6 @@ func SelectBlocks(ctx context.Context, m *engine.Gram, from Source, opt selectio
 	return best, nil
 }
 
-// blockRun is a selection of blocks in progress.
 type blockRun struct {
 	blocks       *blockEngine
 	recorder     *engine.Recorder

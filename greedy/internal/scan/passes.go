@@ -93,7 +93,6 @@ const (
 	numberMark  = "number"
 )
 
-// savedPass is the part of the checkpoint for one pass.
 type savedPass struct {
 	reader             *Reader
 	pass               *Pass

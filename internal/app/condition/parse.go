@@ -28,7 +28,6 @@ const (
 // syntax is a node of the tree that expr's parser returns.
 type syntax = ast.Node
 
-// condParser parses one text into a Condition.
 type condParser struct {
 	text        string
 	runes       []rune

@@ -55,7 +55,6 @@ type fileReader struct {
 
 func (f fileReader) Stat() (fs.FileInfo, error) { return f.stat() }
 
-// readerFunc is a function that implements io.Reader.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -59,7 +59,6 @@ func (p *Page) writeText(s string) {
 // escapedArg formats itself like its argument, and escapes the result by [EscapeText].
 type escapedArg struct{ arg any }
 
-// Format implements fmt.Formatter.
 func (v escapedArg) Format(to fmt.State, verb rune) {
 	_, _ = io.WriteString(to, EscapeText(fmt.Sprintf(fmt.FormatString(to, verb), v.arg))) // a State does not fail
 }

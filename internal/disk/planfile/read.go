@@ -177,7 +177,6 @@ type boundedText struct {
 	bytesRead, readLimit int64 // bytes
 }
 
-// Read implements io.Reader.
 func (t *boundedText) Read(p []byte) (int, error) {
 	if err := t.ctx.Err(); err != nil {
 		return 0, err

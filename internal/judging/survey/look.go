@@ -78,7 +78,6 @@ func (s *Survey) addWarning(format string, args ...any) {
 	s.Warnings = append(s.Warnings, stream.Textf(format, args...))
 }
 
-// surveyRun is the state of a survey.
 type surveyRun struct {
 	*Survey
 	table *Table

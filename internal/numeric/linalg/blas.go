@@ -205,7 +205,6 @@ func (b *backend) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []f
 	}
 }
 
-// Sgemm does the same as Dgemm in float32.
 func (b *backend) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, bb []float32, ldb int, beta float32, c []float32, ldc int) {
 	if !tryGemm(b, tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
 		b.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
@@ -219,7 +218,6 @@ func (b *backend) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64
 	}
 }
 
-// Ssyrk does the same as Dsyrk in float32.
 func (b *backend) Ssyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
 	if !trySyrk(b, ul, tA, n, k, alpha, a, lda, beta, c, ldc) {
 		b.Implementation.Ssyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)

@@ -28,7 +28,6 @@ type shiftedFactor interface {
 	inverseGram(g, v kernel.Matrix[float64])
 }
 
-// fullMatrix is a matrix stored as n×n numbers.
 type fullMatrix struct {
 	n    int
 	team *kernel.Team

@@ -52,7 +52,6 @@ func (r *reducedPencil) yFromZ(z kernel.Matrix[float64], theta []float64) kernel
 	return y
 }
 
-// pencilRitz holds Ritz pairs of the pencil.
 type pencilRitz struct {
 	theta  []float64
 	w      kernel.Matrix[float64] // p×d, scaled to wᵀMw = 1

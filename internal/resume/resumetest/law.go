@@ -23,7 +23,6 @@ type Storage struct {
 	Block func(pass, block int) error
 }
 
-// errBrokenOff interrupts a run.
 var errBrokenOff = errors.New("broken off")
 
 // CheckResume interrupts a run and resumes it. It calls the function same to compare the result with the result of an
@@ -92,7 +91,6 @@ func runOnce[R any](t *testing.T, dir string, files bool, pass int, run func(Sto
 	return run(Storage{Stages: b, Scratch: space, Block: b.beforeBlock})
 }
 
-// breaker interrupts a run in one of its passes.
 type breaker struct {
 	stream.Stages
 	passesLeft   int  // passes until the interruption

@@ -51,7 +51,6 @@ type Budget struct {
 	DefaultSize       stream.Text   `json:"-"` // why the plan is for the default number of features, although the data may determine it; or empty
 }
 
-// CapAtTableRows returns wantedRows or, if that is less, the number of rows of ds.
 func CapAtTableRows(wantedRows int, ds *chunkio.Dataset) int {
 	if n := ds.Rows(); n >= 0 {
 		return int(min(int64(wantedRows), n))

@@ -44,7 +44,6 @@ type fileRead struct {
 	err    error
 }
 
-// openedFile is a file that is open or being opened.
 type openedFile struct {
 	done chan struct{}
 	file *chunkio.StatsReader

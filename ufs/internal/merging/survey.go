@@ -140,7 +140,6 @@ func (m *merger) shareOrder(order []int) []int {
 	return order
 }
 
-// headerResult is a header, or the error of reading it.
 type headerResult struct {
 	chunkio.StatsHead
 	err error

@@ -233,7 +233,6 @@ func (r *rowLimit) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// row is a row of a CSV.
 type row struct {
 	*csv.Reader
 	fields  []string

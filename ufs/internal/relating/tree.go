@@ -20,7 +20,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
-// FeatureTree is a tree of groups over features.
 type FeatureTree struct {
 	Features      []string
 	Groups, Depth int
@@ -29,7 +28,6 @@ type FeatureTree struct {
 	tree method.Tree
 }
 
-// Encode writes the tree as JSON.
 func (t *FeatureTree) Encode(w io.Writer) error { return t.tree.Encode(w, t.Features) }
 
 // BuildTree implements ufs.Tree: it makes a tree of groups over the features of the input.

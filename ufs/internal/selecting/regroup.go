@@ -84,7 +84,6 @@ func groupScore(scores []float64, members []int, isMean bool) float64 {
 	return sum
 }
 
-// pick is a candidate that the method has picked.
 type pick struct {
 	candidate int
 	features  []int // features of the candidate, in the order of the ranking

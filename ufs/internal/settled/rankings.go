@@ -15,7 +15,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/internal/namelist"
 )
 
-// Ranking is one selection of a file.
 type Ranking struct {
 	*stream.Selection             // a list of names from another program has no method
 	Setting           string      // the weights of one setting of a path, as "alpha=0.1,gamma=1"; otherwise empty

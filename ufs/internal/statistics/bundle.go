@@ -58,7 +58,6 @@ type Bundle struct {
 	Plan          budget.Budget
 }
 
-// DropColumn excludes a column from the selection.
 func (e *Bundle) DropColumn(column int) {
 	if e.TakesPart == nil {
 		e.TakesPart = slices.Repeat([]bool{true}, len(e.Columns))

@@ -42,7 +42,6 @@ func MergedBytes(e, o *Bundle, threads int) (n int64) {
 	return n
 }
 
-// SampleBytes returns the memory of the samples of rows in e.
 func SampleBytes(e *Bundle) (n int64) {
 	for _, k := range stateKindsIn(e) {
 		if k.isSample {

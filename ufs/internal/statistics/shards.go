@@ -192,7 +192,6 @@ func (h *ShardStats) setLimit(limit int64) {
 // are graphs and else 0, and the moments and graphs of all shards in their own binary forms.
 const shardStatsMagic = "ufshash1"
 
-// WriteTo implements io.WriterTo.
 func (h *ShardStats) WriteTo(w io.Writer) (int64, error) {
 	n, err := words.WriteState(w, func(v *words.Visitor) { h.visitHeader(v) })
 	for _, state := range h.listStates() {

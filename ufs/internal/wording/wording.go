@@ -61,7 +61,6 @@ func ListFirstNames(names []string, most int) string {
 	return strings.Join(names[:min(len(names), most)], ", ") + more
 }
 
-// MaxNamesInError is the number of names that an error lists.
 const MaxNamesInError = 5
 
 func IsOrAre(shards []stream.ShardRange) string {

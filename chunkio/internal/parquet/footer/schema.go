@@ -11,7 +11,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
 )
 
-// schemaElement is a SchemaElement of the footer.
 type schemaElement struct {
 	name    string
 	fields  [10]int64 // values of the integer fields, by field number

@@ -52,7 +52,6 @@ func WritePage(w io.Writer, show func(*screen.Page)) error {
 	return p.Err()
 }
 
-// output is a result in the formats that it may have.
 type output struct {
 	encode  func(io.Writer) error // writes JSON
 	page    func(*screen.Page)    // prints the result for people

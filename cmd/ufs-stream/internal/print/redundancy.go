@@ -26,7 +26,6 @@ type alikeRow struct {
 	first bool // it stands for the cluster
 }
 
-// redundancyColumns returns the columns of the CSV, and the number of its rows.
 func redundancyColumns(r *ufs.Redundant) (columns []column, rows int) {
 	drops, copies := make(map[string]ufs.AlikeDrop), make(map[string]string)
 	for _, d := range r.Dropped {

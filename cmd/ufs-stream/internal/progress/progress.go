@@ -38,7 +38,6 @@ type Snapshot struct {
 	*stream.Transfer // of the pass; nil if nothing was fetched
 }
 
-// ProgressLine describes the state in one line.
 func (s Snapshot) ProgressLine() string {
 	passCount, eta := "", ""
 	if s.Passes > 0 {
@@ -163,7 +162,6 @@ func refreshPrinter(show progressPrinter, clock *passClock, done <-chan struct{}
 // Modes lists the ways to show progress, the default first. "auto" is a bar on a terminal, and else the same as "off".
 func Modes() []string { return []string{"auto", "tty", "json", "off"} }
 
-// newPrinter returns the printer of a mode, or nil if progress is not shown.
 func newPrinter(w io.Writer, mode string, p ufs.Progress) progressPrinter {
 	if mode == "auto" {
 		mode = "off"
@@ -201,7 +199,6 @@ func (p linePrinter) interval() time.Duration { return 10 * time.Second }
 func (p linePrinter) close()                  {}
 func (p linePrinter) show(s Snapshot)         { p.w.Printf("%s\n", s.ProgressLine()) }
 
-// barPrinter is an animated bar.
 type barPrinter struct {
 	container *mpb.Progress
 	bar       *mpb.Bar
@@ -258,7 +255,6 @@ func (p barPrinter) close() {
 	p.container.Wait()
 }
 
-// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -75,7 +75,6 @@ func CheckState(t *testing.T, full State, empty func() State) {
 	}
 }
 
-// limitedWriter accepts n bytes.
 type limitedWriter struct{ n int }
 
 func (f *limitedWriter) Write(b []byte) (int, error) {
