@@ -208,8 +208,7 @@ func (s *Space) Close() error {
 func openTemporaryFile(dir string, total int64) (disk, error) {
 	d, err := atomicfile.NewSpool(dir, "ufs-scratch")
 	if err != nil {
-		var out *stream.OutputError
-		if errors.As(err, &out) {
+		if out, ok := errors.AsType[*stream.OutputError](err); ok {
 			err = out.Err // the scratch has its own path and remedy
 		}
 		return nil, err

@@ -69,8 +69,7 @@ func Open(path string, opt Options) (*Folder, error) {
 	var err error
 	if f.lock, err = takeLock(f.dir); err != nil {
 		f.dir.Close()
-		var busy *busyError
-		if errors.As(err, &busy) {
+		if busy, ok := errors.AsType[*busyError](err); ok {
 			return nil, stream.Usagef("{checkpoint} %s: another run%s works in this folder; wait until it ends, or name another {checkpoint}", path, busy.holder)
 		}
 		return nil, &stream.OutputError{Path: path, Err: stripPathError(err), Remedy: stream.Textf("choose another {checkpoint} folder")}

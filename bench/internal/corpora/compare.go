@@ -23,8 +23,7 @@ type comparison struct {
 }
 
 func (c *comparison) recordRefusal(err error) error {
-	var text refusal
-	if errors.As(err, &text) {
+	if text, ok := errors.AsType[refusal](err); ok {
 		c.refusal = string(text)
 		return nil
 	}

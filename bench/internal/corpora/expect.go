@@ -45,8 +45,7 @@ func makeExpectation(ctx context.Context, f file) expectation {
 		if a := classifyFailure(e.Code, err.Error(), f.path); a.outcome != refused {
 			e.Outcome = a.outcome
 		}
-		var data *stream.DataError
-		if errors.As(err, &data) {
+		if data, ok := errors.AsType[*stream.DataError](err); ok {
 			e.Column = data.Column
 		}
 		return e

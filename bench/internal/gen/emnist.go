@@ -52,8 +52,7 @@ so that what is fast for whole numbers does not apply.`,
 func writeEMNIST(ctx context.Context, c *cli.Shared, source, path, label string, fractions bool, threads int) error {
 	// Read the label as one more feature, so that it stays in its row.
 	src, err := chunkio.Open(ctx, []string{source}, chunkio.Options{Columns: []string{"px_*", label}, Threads: threads, Memory: 256 << 20})
-	var usage *stream.UsageError
-	if errors.As(err, &usage) { // the error names --columns, which is not a flag of gen
+	if _, ok := errors.AsType[*stream.UsageError](err); ok { // the error names --columns, which is not a flag of gen
 		return stream.Usagef("--from %s: want columns px_R_C and the label %s beside them; --label names another", source, label)
 	}
 	if err != nil {

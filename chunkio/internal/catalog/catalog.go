@@ -100,14 +100,13 @@ func OpenCatalog(ctx context.Context, list *listing.List, f *Filter, open openin
 			continue
 		}
 		var tooLittle *stream.MemoryError
-		var usage *stream.UsageError
 		switch {
 		case !opt.SkipBad || errors.As(err, &tooLittle) || errors.Is(err, store.ErrUnavailable):
 			return nil, err // the file must not be left out: SkipBad is not set, or the file may be good
 		case first == nil:
 			first = err
 		}
-		if errors.As(err, &usage) { // usage errors name no file
+		if _, ok := errors.AsType[*stream.UsageError](err); ok { // usage errors name no file
 			b.Warnings = append(b.Warnings, stream.Textf("skipped: %s: %v", place.DisplayName(e.Path), err))
 		} else {
 			b.Warnings = append(b.Warnings, stream.Textf("skipped: %v", err))

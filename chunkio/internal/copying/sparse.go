@@ -75,8 +75,7 @@ func (c *fileCopy) copySparseFeatures(ctx context.Context, g int, columns []copi
 			return err
 		}
 		if err := spreadRows(dense, at, &index, &value, int(to-from)); err != nil {
-			var bad *sparseRowError
-			if errors.As(err, &bad) {
+			if bad, ok := errors.AsType[*sparseRowError](err); ok {
 				return &stream.DataError{RowGroup: g, Row: format.GroupStart(c.src, g) + from + int64(bad.row), Err: err}
 			}
 			return err

@@ -245,8 +245,7 @@ func (t *tableWriter) encodeColumn(chunk *writer.Chunk, feature int) error {
 	} else {
 		err = t.types[feature].Encode(chunk, t.bufferOfColumn(feature)[:len(t.positions)], math.IsNaN)
 	}
-	var bad *writer.ValueError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*writer.ValueError](err); ok {
 		return &stream.DataError{RowGroup: -1, Column: chunk.Descr().Name(), Row: t.positions[bad.Row], Err: err,
 			Remedy: stream.Textf("write this column as double and OPTIONAL")}
 	}

@@ -26,8 +26,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return stream.Usagef("%s%s", err, nearestOrHelp(cmd, "--"+unknown.GetSpecifiedName(), known))
 	}
 	list := nearestOrHelp(cmd, "", nil)
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return stream.Usagef("%s %s: %s%s", FlagOf(invalid.GetFlag().Name), invalid.GetValue(), expectedValue(invalid), list)
 	}
 	return stream.Usagef("%s%s", err, list)
@@ -35,8 +34,7 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // ExpectedValue describes the values that a flag accepts. err is the error of setting the flag to another value.
 func ExpectedValue(err error) string {
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return expectedValue(invalid)
 	}
 	return err.Error()

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/http"
 	"time"
@@ -92,9 +93,7 @@ func (c *Client) dialectOf(ctx context.Context, l Location) (dialect, error) {
 
 func withAnonymousParameter(query map[string][]string) map[string][]string {
 	with := map[string][]string{}
-	for name, values := range query {
-		with[name] = values
-	}
+	maps.Copy(with, query)
 	with["anonymous"] = []string{"true"}
 	return with
 }

@@ -62,12 +62,10 @@ func asNetworkError(outer, inner context.Context, err error) error {
 	if cause := context.Cause(inner); cause != nil && errors.As(cause, &ours) {
 		return ours
 	}
-	var stays *permanentError
-	if errors.As(err, &stays) {
+	if stays, ok := errors.AsType[*permanentError](err); ok {
 		return stays
 	}
-	var address *url.Error
-	if errors.As(err, &address) {
+	if address, ok := errors.AsType[*url.Error](err); ok {
 		err = address.Err
 	}
 	err = &rewordedError{text: withoutURLs(err.Error()), err: err}

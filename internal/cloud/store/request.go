@@ -183,8 +183,7 @@ func (t *tries) waitToRetry(ctx context.Context, err error) error {
 	}
 	wait := min(t.first<<(t.done-1), t.longest)
 	wait = time.Duration(float64(wait) * (0.75 + rand.Float64()/2))
-	var r *refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*refusal](err); ok {
 		wait = max(wait, r.retryAfter)
 	}
 	timer := time.NewTimer(min(wait, left))

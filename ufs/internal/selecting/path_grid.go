@@ -3,6 +3,7 @@ package selecting
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/judging/agree"
@@ -55,9 +56,7 @@ func solveGrid(ctx context.Context, attempts settled.Attempts, varied method.Var
 // *stream.UnconvergedError if an objective rose, or if an iteration did not converge although this is required.
 func reportGrid(t *Trial, found *method.Grid, out *stream.Grid) error {
 	s := t.Selection
-	for option, value := range found.Used {
-		s.Options[option] = value
-	}
+	maps.Copy(s.Options, found.Used)
 	s.Warnings = append(s.Warnings, wording.SpellAll(found.Warnings, t.run.Hooks.Spelling)...)
 	chosen := make([][]pick, len(found.Settings))
 	for i, set := range found.Settings {

@@ -297,8 +297,7 @@ func readGraph(e *Bundle, r *chunkio.StatsReader, opt gram.Options, hashShards i
 	own := opt
 	own.Limit = max(opt.Limit-graphLimit, 1)
 	if err := readMoments(e, r, own, hashShards); err != nil {
-		var m *stream.MemoryError
-		if errors.As(err, &m) {
+		if m, ok := errors.AsType[*stream.MemoryError](err); ok {
 			return &stream.MemoryError{What: "the statistics in " + r.Path(), Need: m.Need + graphLimit, Limit: opt.Limit, Option: m.Option}
 		}
 		return err
