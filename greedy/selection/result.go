@@ -1,8 +1,6 @@
 package selection
 
-import (
-	"github.com/ufs-stream/ufs-stream/stream"
-)
+import "github.com/ufs-stream/ufs-stream/stream"
 
 // Result is a selection and its effect on every feature. Slices with one entry a turn are parallel to Order. Slices
 // with one entry a feature have length d. Order, Scores and Error also contain the results for smaller k: the first j
@@ -38,4 +36,13 @@ type Result struct {
 type Tie struct {
 	Turn    int   // counted from 0
 	Columns []int // the columns not taken, ascending
+}
+
+// Target is the matrix B to be reconstructed from the chosen columns. It is given by its products H = BᵀX with X.
+type Target struct {
+	Rows int       // c, the columns of B
+	H    []float64 // c×d row-major; column i is Bᵀxᵢ
+	// Own means that column j of B is made of feature j alone. Such a column leaves the target of a second layer
+	// together with the feature. Other targets stay whole.
+	Own bool
 }

@@ -219,3 +219,8 @@ func isState(name string) bool { return strings.HasSuffix(name, Suffix) && name 
 func isUnfinishedState(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.Contains(name, Suffix+".")
 }
+
+// busyError reports a folder that another run has locked.
+type busyError struct{ holder string }
+
+func (e *busyError) Error() string { return "another run" + e.holder + " has the lock" }

@@ -2,6 +2,7 @@ package chunkiotest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -116,4 +117,16 @@ func RandomTable(rng *rand.Rand, rows, scalars int, share float64) *FakeTable {
 		lists[i] = []float64{value(), value(), value()}
 	}
 	return t.AddList("emb", 3, lists).AddText("name")
+}
+
+// IsUsage reports whether an error is a *stream.UsageError.
+func IsUsage(err error) bool {
+	_, ok := errors.AsType[*stream.UsageError](err)
+	return ok
+}
+
+// IsData reports whether an error is a *stream.DataError.
+func IsData(err error) bool {
+	_, ok := errors.AsType[*stream.DataError](err)
+	return ok
 }

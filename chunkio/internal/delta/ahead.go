@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"sync"
+
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // commitsAhead is the number of commits that are read ahead while one is replayed. An object store needs about 30 ms
@@ -60,4 +62,22 @@ func (q *commitQueue) startReading(ctx context.Context, i int) {
 		content, err := q.folder.ReadFile(ctx, f.name, maxAheadFile)
 		file <- fetchedFile{content, err}
 	})
+}
+
+// budget counts the bytes in use against a limit.
+type budget struct{ used, limit int64 }
+
+func (b *budget) reserveBytes(bytes int64, tableName string) error {
+	if bytes > b.limit-b.used {
+		return b.errOverLimit(bytes, tableName)
+	}
+	b.used += bytes
+	return nil
+}
+
+func (b *budget) releaseBytes(bytes int64) { b.used -= bytes }
+
+// errOverLimit reports that n more bytes exceed the limit. Later parts of the log may need still more memory.
+func (b *budget) errOverLimit(n int64, table string) error {
+	return &stream.MemoryError{What: "the log of " + table + " (read up to here)", Need: b.used + n, Limit: b.limit}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // Gram is the [Engine] for a Gram matrix G in memory, in full or as a factor.
@@ -334,4 +335,9 @@ const WorkVectors = target.ResidualColumns + UpsilonsPerPanel + 4
 func FactorBytes(d, k, rank, rows int) int64 {
 	numbers := int64(d)*int64(2*k+24) + int64(rank)*int64(rank) + int64(rows)*int64(rows) + 2*int64(rows)*int64(k)
 	return 8*(numbers+(WorkVectors+target.ResidualColumns)*int64(rows)) + linalg.RootBytes(rows) + kernel.TeamBytes(d, max(rank, rows)) + gram.PanelBytes(rank)
+}
+
+// ErrBadEntry returns the error for a matrix whose entry x at (i, j) is not finite.
+func ErrBadEntry(matrix string, i, j int, x float64) error {
+	return stream.Dataf("", "entry (%d, %d) of %s is %v", i, j, matrix, x)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // ImproveSelection improves greedy's selection r by exchanges, and returns the improved set in the order in which greedy
@@ -140,4 +141,14 @@ func (x *exchanger) replayTurns(within, old *selection.Result, opt selection.Opt
 		next++
 	}
 	return r.FinishResult(opt), true
+}
+
+// ErrNeedsGram returns the error for exchanges among d features whose Gram matrix is not in memory.
+func ErrNeedsGram(d int) error {
+	return stream.Usagef("{refine} swap works on the Gram matrix, and that of %d features does not fit: raise {memory-limit}, or leave {refine} out", d)
+}
+
+// ErrWithSketch returns the error for exchanges of features if a sketch selects them.
+func ErrWithSketch() error {
+	return stream.Usagef("{refine} swap works on the exact Gram matrix; leave it or {sketch} out")
 }

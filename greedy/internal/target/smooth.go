@@ -60,3 +60,18 @@ func NewSmooth(team *kernel.Team, g *anchor.Graph, t int) (*Graph, error) {
 
 // SmoothBytes returns the memory for NewSmooth with m anchors and d features, if G is a factor.
 func SmoothBytes(m, d int) int64 { return 8*6*int64(m)*int64(m) + kernel.TeamBytes(m, d) }
+
+// Graph is a target T, i.e. a matrix to be reconstructed, that is computed from an anchor graph, or from principal components.
+type Graph struct {
+	*Matrix
+	TotalSquares float64 // ‖T‖²
+	// product adds y·TᵀT to dst. It is nil if q and k are used, and if there are no rounds of smoothing.
+	product func(dst, y kernel.Matrix[float64])
+	// TᵀT = CᵀQC for a C of few rows: q is m×m, and k is K = CCᵀ. Both are empty if this form is not used.
+	q, k kernel.Matrix[float64]
+}
+
+// ErrorCurve returns the share of ‖T‖² that is left after each choice, by the scores of the choices.
+func (t *Graph) ErrorCurve(scores []float64) []float64 {
+	return anchor.Target{Total: t.TotalSquares}.Error(scores)
+}

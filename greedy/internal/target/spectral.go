@@ -41,3 +41,21 @@ func NewSpectral(team *kernel.Team, g *anchor.Graph, l int) (*Graph, []string, e
 	}
 	return &Graph{Matrix: NewGiven(t, g.D), TotalSquares: float64(l)}, e.Warnings, nil
 }
+
+// NewComponents returns the leading principal components of the data as target, each of norm 1: T = XVΛ^(−1/2), with
+// the eigenvalues Λ and the unit eigenvectors V of G = XᵀX, so that
+//
+//	H = TᵀX = Λ^(1/2)Vᵀ,  ‖T‖² = q.
+//
+// It overwrites the loadings Vᵀ by H.
+func NewComponents(c *spectral.Components) *Graph {
+	q, d := c.Loadings.Rows, c.Loadings.Cols
+	t := selection.Target{Rows: q, H: c.Loadings.Data}
+	for i, value := range c.Values {
+		row := t.H[i*d:][:d]
+		for j := range row {
+			row[j] *= math.Sqrt(value)
+		}
+	}
+	return &Graph{Matrix: NewGiven(t, d), TotalSquares: float64(q)}
+}

@@ -259,3 +259,48 @@ func ParameterNames(arg string) []string {
 	}
 	return l.ParameterNames()
 }
+
+// CheckName refuses a name that could lead out of the folder of an output, on this system or in a store. Slashes
+// separate the parts of a name. A name must not contain a backslash, because this separates parts on some systems only.
+func CheckName(name string) error {
+	switch {
+	case name == "." || strings.ContainsAny(name, "\\\x00"):
+	case path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)):
+	case filepath.Separator == '\\' && hasShortenedPart(name):
+	default:
+		return nil
+	}
+	return stream.Errorf("%q cannot name a file in a folder", name)
+}
+
+// hasShortenedPart reports whether Windows would shorten a part of the name, by removing dots and spaces at its end.
+func hasShortenedPart(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.TrimRight(part, ". ") != part {
+			return true
+		}
+	}
+	return false
+}
+
+// FollowLinks resolves the parts .. of a local path if one of them follows a link to a folder. There .. means the real
+// parent of the link's target. Joining paths would remove the link and the .. from the text, and so name other files.
+func FollowLinks(arg string) string {
+	local, err := LocalPath(arg)
+	if err != nil || IsURL(arg) {
+		return arg
+	}
+	slashed := filepath.ToSlash(local)
+	last := strings.LastIndex("/"+slashed+"/", "/../")
+	if last < 0 {
+		return arg
+	}
+	prefix, rest := slashed[:last+len("..")], slashed[last+len(".."):]
+	target, err1 := os.Stat(prefix)
+	cleaned, err2 := os.Stat(filepath.Clean(prefix))
+	resolved, err3 := filepath.EvalSymlinks(prefix)
+	if err1 != nil || err3 != nil || err2 == nil && os.SameFile(target, cleaned) {
+		return arg
+	}
+	return filepath.Join(resolved, rest)
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
 // ZeroRows returns an n×d matrix of zeros as a slice of rows.
@@ -186,4 +187,21 @@ func PermuteFeatures(g *anchor.Graph, order []int) *anchor.Graph {
 		}
 	}
 	return out
+}
+
+// SparseGraph returns the graph whose Laplacian is the given dense matrix.
+func SparseGraph(laplacian [][]float64) *rows.Graph {
+	g := &rows.Graph{Start: []int{0}}
+	for i, row := range laplacian {
+		for j, v := range row {
+			if i == j {
+				v--
+			}
+			if v != 0 {
+				g.Index, g.Value = append(g.Index, int32(j)), append(g.Value, -v)
+			}
+		}
+		g.Start = append(g.Start, len(g.Index))
+	}
+	return g
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -136,4 +137,33 @@ func (c *Cluster) DaemonLogs() string {
 		fmt.Fprintf(&b, "-- %s (%v)\n%s\n", d.log, err, text[max(0, len(text)-10_000):])
 	}
 	return b.String()
+}
+
+// daemon is a daemon's process, which runs in the foreground and writes its output to the file log.
+type daemon struct {
+	cmd  *exec.Cmd
+	log  string
+	done chan struct{}
+}
+
+func (c *Cluster) startDaemon(program string, args ...string) {
+	c.t.Helper()
+	d := &daemon{cmd: c.newCommand(program, args...), log: filepath.Join(c.dir, filepath.Base(program)+".log"), done: make(chan struct{})}
+	log := must.Get(os.Create(d.log))(c.t)
+	defer log.Close()
+	d.cmd.Stdout, d.cmd.Stderr = log, log
+	dieWithParent(d.cmd)
+	must.Do(c.t, d.cmd.Start())
+	go func() { defer close(d.done); _ = d.cmd.Wait() }()
+	c.daemons = append(c.daemons, d)
+}
+
+func (d *daemon) stopDaemon() {
+	_ = d.cmd.Process.Signal(syscall.SIGTERM) // an error means that it has already ended
+	select {
+	case <-d.done:
+	case <-time.After(daemonTimeout):
+		_ = d.cmd.Process.Kill()
+		<-d.done
+	}
 }
