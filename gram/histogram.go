@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -160,16 +161,10 @@ func (c *histogram) coarsenToShift(newShift uint) {
 		return
 	}
 	c.shift = newShift
-	merged := c.bins[:0]
-	for _, b := range c.bins {
-		b.key >>= extra
-		if n := len(merged); n > 0 && merged[n-1].key == b.key {
-			merged[n-1].count += b.count
-			continue
-		}
-		merged = append(merged, b)
+	for i := range c.bins {
+		c.bins[i].key >>= extra
 	}
-	c.bins = merged
+	c.mergeBinsWithEqualKeys()
 }
 
 func (c *histogram) addValue(value, weight float64, maxBins int) {
@@ -182,15 +177,7 @@ func (c *histogram) addValue(value, weight float64, maxBins int) {
 		return
 	}
 	key := orderedBits(math.Float64bits(value)) >> c.shift
-	i, found := slices.BinarySearchFunc(c.bins, key, func(b bin, key uint64) int {
-		switch {
-		case b.key < key:
-			return -1
-		case b.key > key:
-			return 1
-		}
-		return 0
-	})
+	i, found := slices.BinarySearchFunc(c.bins, key, func(b bin, key uint64) int { return cmp.Compare(b.key, key) })
 	if found {
 		c.bins[i].count += weight
 		return

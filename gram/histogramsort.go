@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -107,15 +108,7 @@ func (c *histogram) fillWeightedBySorting(col, weight []float64) {
 			c.bins = append(c.bins, bin{key, weight[i]})
 		}
 	}
-	slices.SortStableFunc(c.bins, func(a, b bin) int {
-		switch {
-		case a.key < b.key:
-			return -1
-		case a.key > b.key:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(c.bins, func(a, b bin) int { return cmp.Compare(a.key, b.key) })
 	c.mergeBinsWithEqualKeys()
 }
 

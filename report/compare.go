@@ -3,10 +3,12 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/report/internal/chart"
 	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -152,23 +154,11 @@ func combinedErrorChart(list []pageSelection) *describedChart {
 	}
 	if len(measures) > 1 {
 		var parts []string
-		for _, of := range sortedKeys(measures) {
-			var names []string
-			for _, n := range measures[of] {
-				names = append(names, drawing.TruncateText(n, maxBriefRunes))
-			}
+		for _, of := range slices.Sorted(maps.Keys(measures)) {
+			names := convert.Each(measures[of], func(n string) string { return drawing.TruncateText(n, maxBriefRunes) })
 			parts = append(parts, of+" for "+strings.Join(names, ", "))
 		}
 		c.notes = append(c.notes, "These are shares of different things, and compare only within one: "+strings.Join(parts, "; ")+".")
 	}
 	return c
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
@@ -188,7 +190,7 @@ func combinedOpening(list []pageSelection, v *compareView) openingView {
 		o.First += fmt.Sprintf(" of %s", countText(int64(features)))
 	}
 	o.First += " features."
-	for _, key := range sortedKeys(measures) {
+	for _, key := range slices.Sorted(maps.Keys(measures)) {
 		same := measures[key]
 		best, of := same[0], errorMeasure(same[0].Selection)
 		for _, s := range same {

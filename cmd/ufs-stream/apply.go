@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/app/recipe"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -141,10 +142,7 @@ func runApply(c *cli, cmd *cobra.Command, selection string, a ufs.ApplyRequest, 
 
 // reportWritten prints a summary of the output and, of a resumed run, how much the interrupted run had finished.
 func reportWritten(c *cli, output string, done chunkio.ApplyReport) error {
-	warnings := make([]string, len(done.Warnings))
-	for i, w := range done.Warnings {
-		warnings[i] = w.Spell(program.FlagOf)
-	}
+	warnings := convert.Each(done.Warnings, func(w stream.Text) string { return w.Spell(program.FlagOf) })
 	c.warn(warnings)
 	r := done.Resumed
 	switch {

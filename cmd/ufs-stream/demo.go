@@ -16,6 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/app/screen"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -100,10 +101,7 @@ func judgeDemo(w io.Writer, table *planted.Table, answer planted.Answer, s *stre
 		at[col.Name] = j
 	}
 	p := screen.NewPage(w)
-	var chosen []int
-	for _, f := range s.Selected {
-		chosen = append(chosen, at[f.Name])
-	}
+	chosen := convert.Each(s.Selected, func(f stream.Selected) int { return at[f.Name] })
 	p.Printf("\n")
 	for i, group := range answer.Groups {
 		var found, names []string

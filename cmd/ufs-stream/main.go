@@ -20,6 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/app/screen"
 	"github.com/ufs-stream/ufs-stream/internal/app/shell"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -163,8 +164,6 @@ func (c *cli) printHowToResume(err error) {
 // redactArgs replaces the secrets in arguments, and reports whether there were any. This is needed because terminals
 // are logged, and URLs may contain signatures and passwords.
 func redactArgs(args []string) (shown []string, hidden bool) {
-	for _, arg := range args {
-		shown = append(shown, screen.Redact(arg))
-	}
+	shown = convert.Each(args, screen.Redact)
 	return shown, !slices.Equal(args, shown)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/report"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -127,10 +128,7 @@ func writeFigures(ctx context.Context, c *cli, p report.Page, o *reportOptions, 
 		if err != nil {
 			return err
 		}
-		var names []string
-		for _, f := range list {
-			names = append(names, f.Name+form.end)
-		}
+		names := convert.Each(list, func(f report.Figure) string { return f.Name + form.end })
 		if err := atomicfile.CheckNoneIsInput(ctx, dir, slices.Values(names), inputs); err != nil {
 			return err
 		}

@@ -13,6 +13,9 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
+// vocabulary is the package that every other may import: what package slices lacks.
+const vocabulary = "internal/convert"
+
 // mayImport is the package table of the design: which packages of this module
 // each one may import. A package that is not listed here does not belong.
 var mayImport = map[string][]string{
@@ -31,6 +34,7 @@ var mayImport = map[string][]string{
 	"internal/numeric/kernel":   {"internal/memory/room"},
 	"internal/memory/room":      {},
 	"internal/memory/jsonsize":  {},
+	vocabulary:                  {},
 
 	// Of tests.
 	"internal/testing/must":         {},
@@ -242,7 +246,7 @@ func TestLayering(t *testing.T) {
 		}
 		for _, imp := range p.Imports {
 			if own, ok := strings.CutPrefix(imp, module); ok {
-				if !slices.ContainsFunc(allowed, func(may string) bool { ok, _ := path.Match(may, own); return ok }) {
+				if own != vocabulary && !slices.ContainsFunc(allowed, func(may string) bool { ok, _ := path.Match(may, own); return ok }) {
 					t.Errorf("%s imports %s, which the design does not allow", name, own)
 				}
 				continue

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 // Unit is the unit of a rate.
@@ -102,10 +104,7 @@ func (r Rates) WithOverrides(text string) (Rates, error) {
 		name, value, ok := strings.Cut(strings.TrimSpace(setting), "=")
 		at := slices.IndexFunc(r, func(rate Rate) bool { return rate.Name == name })
 		if !ok || at < 0 {
-			var names []string
-			for _, rate := range r {
-				names = append(names, rate.Name)
-			}
+			names := convert.Each(r, func(rate Rate) string { return rate.Name })
 			return nil, fmt.Errorf("%q: want NAME=VALUE, of %s", setting, strings.Join(names, ", "))
 		}
 		v, err := r[at].Unit.parseValue(value)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/app/recipe"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -66,10 +67,7 @@ func (o *duckReader) comparePairs(ctx context.Context, path string, rows int64, 
 	if len(pairs) == 0 {
 		return nil
 	}
-	var list []string
-	for _, p := range pairs {
-		list = append(list, p.expression)
-	}
+	list := convert.Each(pairs, func(p pair) string { return p.expression })
 	row, faults := 0, make([]leafDifference, len(pairs))
 	err := o.runStatements(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+sqlTableOf(path), func(batch [][]*string) {
 		for _, cells := range batch {
@@ -200,10 +198,7 @@ func (o *duckReader) compareCopy(ctx context.Context, path, copied string) (c co
 	if err != nil {
 		return c, c.recordRefusal(err)
 	}
-	expressions := make([]string, len(names))
-	for i, name := range names {
-		expressions[i] = recipe.Column{Path: []string{name}, Element: -1}.DuckDB()
-	}
+	expressions := convert.Each(names, func(name string) string { return recipe.Column{Path: []string{name}, Element: -1}.DuckDB() })
 	numbered := func(path string) string {
 		return fmt.Sprintf("SELECT %s, file_row_number FROM read_parquet(%s, hive_partitioning = false, file_row_number = true)", strings.Join(expressions, ", "), quoteSQLString(path))
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -62,10 +63,7 @@ func makeExpectation(ctx context.Context, f file) expectation {
 
 func makeExpectedLeaf(l leaf) expectedLeaf {
 	const shown = 4
-	words := make([]string, len(l.values))
-	for i, v := range l.values {
-		words[i] = formatValue(v)
-	}
+	words := convert.Each(l.values, formatValue)
 	sum := sha256.Sum256([]byte(strings.Join(words, "\n")))
 	return expectedLeaf{Name: l.Name, Type: l.Type, First: words[:min(len(words), shown)], Digest: hex.EncodeToString(sum[:8])}
 }

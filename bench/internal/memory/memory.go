@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -82,10 +83,7 @@ func (o *options) requestedTables() ([]shape, error) {
 	if !(o.times >= 1 && o.times <= 1000) {
 		return nil, stream.Usagef("memory: --times %v: want a number from 1 to 1000", o.times)
 	}
-	var names []string
-	for _, s := range all {
-		names = append(names, s.name)
-	}
+	names := convert.Each(all, func(s shape) string { return s.name })
 	for _, name := range o.tables {
 		if name != "none" && !slices.Contains(names, name) {
 			return nil, stream.Usagef("memory: --tables %s: want some of %s, or none", name, strings.Join(names, ", "))

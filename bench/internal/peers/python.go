@@ -16,6 +16,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -56,11 +57,7 @@ func allPeers() []peer {
 func (p peer) fullName() string { return p.library + ":" + p.method }
 
 func allPeerNames() []string {
-	var names []string
-	for _, p := range allPeers() {
-		names = append(names, p.fullName())
-	}
-	return names
+	return convert.Each(allPeers(), peer.fullName)
 }
 
 func (r *run) findPython(ctx context.Context) error {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -33,10 +34,7 @@ func TableHead(w io.Writer, titles []string, textColumns int) {
 
 // TableRow writes a row of a Markdown table.
 func TableRow(w io.Writer, cells []string) {
-	escaped := make([]string, len(cells))
-	for i, c := range cells {
-		escaped[i] = strings.ReplaceAll(c, "|", `\|`)
-	}
+	escaped := convert.Each(cells, func(c string) string { return strings.ReplaceAll(c, "|", `\|`) })
 	fmt.Fprintf(w, "| %s |\n", strings.Join(escaped, " | "))
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -59,10 +60,7 @@ type measuredPoint struct {
 type spread struct{ median, low, high float64 }
 
 func (m measuredPoint) computeSpread(value func(turnResult) float64) spread {
-	x := make([]float64, len(m.turns))
-	for i, t := range m.turns {
-		x[i] = value(t)
-	}
+	x := convert.Each(m.turns, value)
 	slices.Sort(x)
 	n := len(x)
 	return spread{(x[(n-1)/2] + x[n/2]) / 2, x[0], x[n-1]}

@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/naming"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -56,7 +57,7 @@ func (b *catalogBuilder) orderByTable() {
 	}
 	for i := range b.Files {
 		f := &b.Files[i]
-		f.Order = b.internOrder(valuesAtIndices(order, func(leaf int) int32 { return int32(f.LeafIndex(leaf)) }))
+		f.Order = b.internOrder(convert.Each(order, func(leaf int) int32 { return int32(f.LeafIndex(leaf)) }))
 	}
 	refusing := make(map[int]string, len(b.FirstRefusal))
 	for at, leaf := range order {
@@ -66,14 +67,14 @@ func (b *catalogBuilder) orderByTable() {
 	}
 	b.FirstRefusal = refusing
 	if spreads := b.Spreads; spreads != nil {
-		b.Spreads = valuesAtIndices(order, func(leaf int) numberRange {
+		b.Spreads = convert.Each(order, func(leaf int) numberRange {
 			if leaf < len(spreads) {
 				return spreads[leaf]
 			}
 			return numberRange{}
 		})
 	}
-	b.Leaves = valuesAtIndices(order, func(leaf int) format.Leaf { return b.Leaves[leaf] })
+	b.Leaves = convert.Each(order, func(leaf int) format.Leaf { return b.Leaves[leaf] })
 }
 
 func topLevelNameOfLeaf(l format.Leaf) string {
@@ -81,14 +82,6 @@ func topLevelNameOfLeaf(l format.Leaf) string {
 		return l.Path[0]
 	}
 	return l.Name
-}
-
-func valuesAtIndices[T any](indices []int, value func(int) T) []T {
-	values := make([]T, len(indices))
-	for i, item := range indices {
-		values[i] = value(item)
-	}
-	return values
 }
 
 // applySchema sets the types of the leaves to the types in the schema of the table. It marks the names of leaves that

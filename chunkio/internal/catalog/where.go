@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
 	"github.com/ufs-stream/ufs-stream/internal/app/condition"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -78,10 +79,7 @@ func (f *Filter) PruneFiles(list *listing.List) (*listing.List, error) {
 	case pruned.Count > 0 || list.Count == 0:
 		return pruned, nil
 	}
-	var exist []string
-	for _, k := range seen {
-		exist = append(exist, k.String())
-	}
+	exist := convert.Each(seen, func(k *keyValues) string { return k.String() })
 	e := stream.Dataf("", "{where} %s leaves none of the %d files, by their partition keys", f.condition, list.Count)
 	e.Remedy = stream.PlainText("there are " + strings.Join(exist, "; "))
 	return nil, e

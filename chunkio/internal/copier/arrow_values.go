@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 func writeArrowValues(c *writer.Chunk, a arrow.Array, indices []int, def, rep []int16) error {
@@ -17,9 +18,9 @@ func writeArrowValues(c *writer.Chunk, a arrow.Array, indices []int, def, rep []
 	}
 	switch a := a.(type) {
 	case *array.Dictionary:
-		return writeArrowValues(c, a.Dictionary(), mapEachIndex(indices, a.GetValueIndex), def, rep)
+		return writeArrowValues(c, a.Dictionary(), convert.Each(indices, a.GetValueIndex), def, rep)
 	case *array.RunEndEncoded:
-		return writeArrowValues(c, a.Values(), mapEachIndex(indices, a.GetPhysicalIndex), def, rep)
+		return writeArrowValues(c, a.Values(), convert.Each(indices, a.GetPhysicalIndex), def, rep)
 	case array.ExtensionArray:
 		return writeArrowValues(c, a.Storage(), indices, def, rep)
 	case *array.Null:
@@ -70,21 +71,9 @@ func writeArrowValues(c *writer.Chunk, a arrow.Array, indices []int, def, rep []
 	return writeTimes(c, a, indices, def, rep)
 }
 
-func mapEachIndex(indices []int, mapIndex func(int) int) []int {
-	places := make([]int, len(indices))
-	for i, k := range indices {
-		places[i] = mapIndex(k)
-	}
-	return places
-}
-
 // putValues writes value(at[0]), value(at[1]), … and the levels.
 func putValues[T any](c *writer.Chunk, value func(int) T, at []int, def, rep []int16) error {
-	values := make([]T, len(at))
-	for i, k := range at {
-		values[i] = value(k)
-	}
-	return writer.Put(c, values, def, rep)
+	return writer.Put(c, convert.Each(at, value), def, rep)
 }
 
 func writeTimes(c *writer.Chunk, a arrow.Array, indices []int, def, rep []int16) error {

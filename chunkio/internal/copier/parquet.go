@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 // parquetSource copies columns of a Parquet file.
@@ -36,10 +37,7 @@ func (s *parquetSource) Field(c Column) (Field, error) {
 		if err != nil {
 			return Field{}, err
 		}
-		var dict []bool
-		for _, col := range s.physicalColumns(c) {
-			dict = append(dict, s.hasDictionary(col))
-		}
+		dict := convert.Each(s.physicalColumns(c), s.hasDictionary)
 		return Field{clone, dict, s.Annotations(n, c.Name)}, nil
 	}
 	col := s.physicalColumns(c)[0]

@@ -6,6 +6,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,10 +25,9 @@ func (s *textSource) Field(c Column) (Field, error) {
 
 // Tasks implements Source: it returns a task for each target, which copies the labels of row group g to it.
 func (s *textSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
-	tasks := make([]Task, len(targets))
-	for i, c := range targets {
-		tasks[i] = Task{c.Name, func(ctx context.Context) error { return s.copyLabels(ctx, g, c) }}
-	}
+	tasks := convert.Each(targets, func(c Target) Task {
+		return Task{c.Name, func(ctx context.Context) error { return s.copyLabels(ctx, g, c) }}
+	})
 	return tasks, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -108,9 +109,6 @@ type applier struct {
 	growing     *growingFile // the one output file, if a later run can resume it; else nil
 }
 
-func namesOfColumns(columns []copier.Column) (names []string) {
-	for _, c := range columns {
-		names = append(names, c.Name)
-	}
-	return names
+func namesOfColumns(columns []copier.Column) []string {
+	return convert.Each(columns, func(c copier.Column) string { return c.Name })
 }

@@ -174,19 +174,10 @@ func (p *plan) columnToCopy(name string, e *schema.Entry) (c copier.Column, ok b
 }
 
 func isNested(l format.Leaf) bool {
-	for _, t := range []string{"list", "map", "struct", "union", "variant"} {
-		if strings.HasPrefix(l.Type, t) {
-			return true
-		}
-	}
-	return l.List
+	nested := []string{"list", "map", "struct", "union", "variant"}
+	return l.List || slices.ContainsFunc(nested, func(t string) bool { return strings.HasPrefix(l.Type, t) })
 }
 
 func isLeafOrTopLevelField(leaves []format.Leaf, name string) bool {
-	for _, l := range leaves {
-		if l.Name == name || strings.HasPrefix(l.Name, name+".") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(leaves, func(l format.Leaf) bool { return l.Name == name || strings.HasPrefix(l.Name, name+".") })
 }

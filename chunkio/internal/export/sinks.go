@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -133,15 +134,15 @@ func newCSVFieldWriter(c column) (func([]byte, arrow.Array, int) ([]byte, bool),
 		})
 	case *arrow.TimestampType:
 		return number(func(b []byte, a arrow.Array, i int) []byte {
-			return text.AppendTime(b, int64(a.(*array.Timestamp).Value(i)), unitsPerSecond(t.Unit), t.TimeZone != "")
+			return text.AppendTime(b, int64(a.(*array.Timestamp).Value(i)), int64(time.Second/t.Unit.Multiplier()), t.TimeZone != "")
 		})
 	case *arrow.Time32Type:
 		return number(func(b []byte, a arrow.Array, i int) []byte {
-			return text.AppendClock(b, int64(a.(*array.Time32).Value(i)), unitsPerSecond(t.Unit))
+			return text.AppendClock(b, int64(a.(*array.Time32).Value(i)), int64(time.Second/t.Unit.Multiplier()))
 		})
 	case *arrow.Time64Type:
 		return number(func(b []byte, a arrow.Array, i int) []byte {
-			return text.AppendClock(b, int64(a.(*array.Time64).Value(i)), unitsPerSecond(t.Unit))
+			return text.AppendClock(b, int64(a.(*array.Time64).Value(i)), int64(time.Second/t.Unit.Multiplier()))
 		})
 	case *arrow.Decimal128Type:
 		return number(func(b []byte, a arrow.Array, i int) []byte {
@@ -176,14 +177,4 @@ func appendFloat(b []byte, x float64, bits int) []byte {
 		return append(b, "-0.0"...)
 	}
 	return text.AppendFloat(b, x, bits)
-}
-
-func unitsPerSecond(u arrow.TimeUnit) int64 {
-	switch u {
-	case arrow.Millisecond:
-		return 1e3
-	case arrow.Microsecond:
-		return 1e6
-	}
-	return 1e9
 }

@@ -18,6 +18,8 @@ import (
 	pqfile "github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 // Dump contains the contents of a Parquet file, by leaf column. The contents are read with v15's own file reader and
@@ -292,22 +294,22 @@ func writeTestColumn(w pqfile.ColumnChunkWriter, from, rows int) (err error) {
 	}
 	switch w := w.(type) {
 	case *pqfile.BooleanColumnChunkWriter:
-		_, err = w.WriteBatch(mapValues(at, func(i int) bool { return i%3 == 0 }), def, rep)
+		_, err = w.WriteBatch(convert.Each(at, func(i int) bool { return i%3 == 0 }), def, rep)
 	case *pqfile.Int32ColumnChunkWriter:
-		_, err = w.WriteBatch(mapValues(at, func(i int) int32 { return int32(i * i % 251) }), def, rep)
+		_, err = w.WriteBatch(convert.Each(at, func(i int) int32 { return int32(i * i % 251) }), def, rep)
 	case *pqfile.Int64ColumnChunkWriter:
-		_, err = w.WriteBatch(mapValues(at, func(i int) int64 { return int64(i) * 0x7E3779B97F4A7C15 }), def, rep)
+		_, err = w.WriteBatch(convert.Each(at, func(i int) int64 { return int64(i) * 0x7E3779B97F4A7C15 }), def, rep)
 	case *pqfile.Int96ColumnChunkWriter:
-		_, err = w.WriteBatch(mapValues(at, func(i int) parquet.Int96 { return parquet.Int96{byte(i), 2, byte(i >> 8)} }), def, rep)
+		_, err = w.WriteBatch(convert.Each(at, func(i int) parquet.Int96 { return parquet.Int96{byte(i), 2, byte(i >> 8)} }), def, rep)
 	case *pqfile.Float32ColumnChunkWriter:
-		_, err = w.WriteBatch(mapValues(at, func(i int) float32 {
+		_, err = w.WriteBatch(convert.Each(at, func(i int) float32 {
 			if i%7 == 0 {
 				return math.Float32frombits(0x7FC00000 | uint32(i)) // a NaN with a payload
 			}
 			return float32(i) * 0.37
 		}), def, rep)
 	case *pqfile.Float64ColumnChunkWriter:
-		_, err = w.WriteBatch(mapValues(at, func(i int) float64 {
+		_, err = w.WriteBatch(convert.Each(at, func(i int) float64 {
 			special := []float64{math.Inf(1), math.Inf(-1), math.Copysign(0, -1), math.Float64frombits(0xFFF8_0000_0000_0000 | uint64(i)), 5e-324}
 			if i%11 < len(special) {
 				return special[i%11]
@@ -315,14 +317,14 @@ func writeTestColumn(w pqfile.ColumnChunkWriter, from, rows int) (err error) {
 			return float64(i) * 0.1
 		}), def, rep)
 	case *pqfile.ByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(mapValues(at, func(i int) parquet.ByteArray {
+		_, err = w.WriteBatch(convert.Each(at, func(i int) parquet.ByteArray {
 			if i%6 == 0 {
 				return parquet.ByteArray{}
 			}
 			return parquet.ByteArray(fmt.Sprintf("ключ %d \x00", i%97))
 		}), def, rep)
 	case *pqfile.FixedLenByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(mapValues(at, func(i int) parquet.FixedLenByteArray {
+		_, err = w.WriteBatch(convert.Each(at, func(i int) parquet.FixedLenByteArray {
 			b := make([]byte, d.TypeLength())
 			b[0], b[len(b)-1] = byte(i), byte(i>>8)
 			return b
@@ -331,14 +333,6 @@ func writeTestColumn(w pqfile.ColumnChunkWriter, from, rows int) (err error) {
 		err = fmt.Errorf("no test writes %T", w)
 	}
 	return err
-}
-
-func mapValues[T any](at []int, value func(int) T) []T {
-	out := make([]T, len(at))
-	for i, k := range at {
-		out[i] = value(k)
-	}
-	return out
 }
 
 // WriteArrow writes records with the same schema as an Arrow IPC stream or file. Without records, opts must contain the

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 // Layout describes the layout of the rows in a text file, for other programs that read the file.
@@ -33,11 +35,7 @@ func (o Options) newLayout(isCSV bool) *Layout {
 }
 
 func namesOfColumns(columns []Column) []string {
-	names := make([]string, len(columns))
-	for j, c := range columns {
-		names[j] = c.Name
-	}
-	return names
+	return convert.Each(columns, func(c Column) string { return c.Name })
 }
 
 // Step leads from a JSON value to a value inside it: to a member of an object, or to an element of an array by its

@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -82,10 +83,7 @@ func (r *npyReader) readHeader(maxBytes int) error {
 	r.dataStart = int64(len(start) + len(size) + len(text))
 	head := string(text)
 	if major < 3 { // the header is encoded in Latin-1
-		runes := make([]rune, len(text))
-		for i, b := range text {
-			runes[i] = rune(b)
-		}
+		runes := convert.Each(text, func(b byte) rune { return rune(b) })
 		head = string(runes)
 	}
 	var err error

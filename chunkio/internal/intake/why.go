@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -147,10 +148,7 @@ func (r *csvReader) textColumnsPhrase(columnIndices []int) string {
 	if len(columnIndices) == 1 {
 		return fmt.Sprintf("column %q is", r.columns[columnIndices[0]].Name)
 	}
-	names := make([]string, len(columnIndices))
-	for i, j := range columnIndices {
-		names[i] = r.columns[j].Name
-	}
+	names := convert.Each(columnIndices, func(j int) string { return r.columns[j].Name })
 	return fmt.Sprintf("%d columns (%s) are", len(columnIndices), quoteFirstFields(names))
 }
 

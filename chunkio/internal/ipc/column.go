@@ -317,12 +317,7 @@ func (c *column) hasWrongElementCount(b *batch) bool {
 }
 
 func (s *schema) hasUnknownWidths() bool {
-	for _, c := range s.columns {
-		if c.List && c.Width == widthUnknown {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.columns, func(c column) bool { return c.List && c.Width == widthUnknown })
 }
 
 // settleWidths sets the reason Why for each list column whose lists have no common length.

@@ -94,12 +94,9 @@ type textBatch struct {
 }
 
 func (s *schema) isLabelDictionary(dictionaryID int64) bool {
-	for _, c := range s.columns {
-		if c.textField != nil && c.textField.index != nil && c.textField.dict == dictionaryID {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.columns, func(c column) bool {
+		return c.textField != nil && c.textField.index != nil && c.textField.dict == dictionaryID
+	})
 }
 
 // addTexts defines or extends a dictionary of texts in dicts, from the message d. Groups that use an older definition

@@ -21,6 +21,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -310,9 +311,6 @@ type Guesses struct {
 // NullsWith returns the list of spellings of a missing value in the form of a command line argument. The numbers are
 // added to the list as further spellings.
 func (g Guesses) NullsWith(numbers ...float64) string {
-	var more []string
-	for _, x := range numbers {
-		more = append(more, strconv.FormatFloat(x, 'g', -1, 64))
-	}
+	more := convert.Each(numbers, func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) })
 	return intake.NullsWith(g.nulls, more...)
 }

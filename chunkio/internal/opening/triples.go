@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -46,10 +47,7 @@ func (a *Access) openTriples(ctx context.Context, opened format.File, in storage
 		i := slices.IndexFunc(leaves, func(l format.Leaf) bool { return l.Name == column })
 		switch {
 		case i < 0:
-			var others []string
-			for _, l := range leaves {
-				others = append(others, l.Name)
-			}
+			others := convert.Each(leaves, func(l format.Leaf) string { return l.Name })
 			return nil, stream.Usagef("{sparse} %s: no column is named %s%s", a.Options.Sparse, column, suggest.DidYouMean(column, others))
 		case naming.HaveSharedName(leaves[i]):
 			return nil, naming.ErrAmbiguous("sparse", column)

@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/disk/planfile"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -159,10 +160,7 @@ func keyValuesForPlan(c *catalog.Catalog, fileIndex int, path string) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, p := range c.Parts {
-		names = append(names, p.Key)
-	}
+	names := convert.Each(c.Parts, func(p catalog.Partition) string { return p.Key })
 	return catalog.AlignKeyValues(path, c.InputName(), names, keys, values)
 }
 
@@ -170,10 +168,8 @@ func keyValuesForPlan(c *catalog.Catalog, fileIndex int, path string) ([]string,
 // a signature. URLs of buckets contain no secrets.
 func holdsSecrets(list *listing.List, options map[string]string) bool {
 	signed := func(path string) bool { return strings.HasPrefix(path, "http") && place.DisplayName(path) != path }
-	for _, text := range options {
-		if signed(text) {
-			return true
-		}
+	if slices.ContainsFunc(slices.Collect(maps.Values(options)), signed) {
+		return true
 	}
 	for _, e := range list.Entries() {
 		if signed(e.Path) {

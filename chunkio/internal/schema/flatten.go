@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/naming"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -276,9 +277,5 @@ func constantReason(c *catalog.Catalog, e *Entry) string {
 
 // FlatNames returns the names of the entries.
 func FlatNames(entries []Entry) []string {
-	flat := make([]string, len(entries))
-	for i, e := range entries {
-		flat[i] = e.Flat
-	}
-	return flat
+	return convert.Each(entries, func(e Entry) string { return e.Flat })
 }

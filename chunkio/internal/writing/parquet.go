@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -257,16 +258,10 @@ func (t *tableWriter) encodeColumn(chunk *writer.Chunk, feature int) error {
 
 func (o WriteOptions) writeLabels(chunk *writer.Chunk, positions []int64) error {
 	if o.labelValue != nil {
-		labels := make([]float64, len(positions))
-		for i, p := range positions {
-			labels[i] = o.labelValue(p)
-		}
+		labels := convert.Each(positions, o.labelValue)
 		return writer.NumberOf("double").Encode(chunk, labels, math.IsNaN)
 	}
-	labels := make([]int32, len(positions))
-	for i, p := range positions {
-		labels[i] = o.Label(p)
-	}
+	labels := convert.Each(positions, o.Label)
 	return format.Guard(func() error { return writer.Put(chunk, labels, nil, nil) })
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -32,10 +33,7 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 			node = schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Required,
 				schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
 			writes[i] = func(chunk *writer.Chunk) error {
-				bytes := make([]parquet.ByteArray, len(v))
-				for i, s := range v {
-					bytes[i] = parquet.ByteArray(s)
-				}
+				bytes := convert.Each(v, func(s string) parquet.ByteArray { return parquet.ByteArray(s) })
 				return writer.Put(chunk, bytes, nil, nil)
 			}
 		case []int64:
@@ -45,10 +43,7 @@ func WriteTable(w io.Writer, rows int, columns ...TableColumn) error {
 			node = schema.MustPrimitive(schema.NewPrimitiveNodeLogical(c.Name, parquet.Repetitions.Required,
 				schema.NewTimestampLogicalType(true, schema.TimeUnitMicros), parquet.Types.Int64, -1, -1))
 			writes[i] = func(chunk *writer.Chunk) error {
-				micros := make([]int64, len(v))
-				for i, at := range v {
-					micros[i] = at.UnixMicro()
-				}
+				micros := convert.Each(v, time.Time.UnixMicro)
 				return writer.Put(chunk, micros, nil, nil)
 			}
 		case []float64:

@@ -39,16 +39,7 @@ const Table = `  0    done
 // errors. A temporary error comes next, because it may have made inputs and outputs unreachable. An error of the output
 // comes before an error of the data. Other error types, as in bench, may choose a code by a method ExitsWith.
 func CodeOf(err error) int {
-	var (
-		output      *stream.OutputError
-		usage       *stream.UsageError
-		data        *stream.DataError
-		memory      *stream.MemoryError
-		unconverged *stream.UnconvergedError
-		stale       *stream.StaleError
-		undecided   *stream.UndecidedError
-		child       interface{ ExitsWith() int }
-	)
+	var child interface{ ExitsWith() int }
 	switch {
 	case err == nil:
 		return Done
@@ -56,22 +47,27 @@ func CodeOf(err error) int {
 		return Interrupted
 	case stream.Temporary(err):
 		return TryAgain
-	case errors.As(err, &output):
+	case is[*stream.OutputError](err):
 		return Fault
-	case errors.As(err, &usage):
+	case is[*stream.UsageError](err):
 		return Usage
-	case errors.As(err, &memory):
+	case is[*stream.MemoryError](err):
 		return Memory
-	case errors.As(err, &data):
+	case is[*stream.DataError](err):
 		return Data
-	case errors.As(err, &unconverged):
+	case is[*stream.UnconvergedError](err):
 		return Unconverged
-	case errors.As(err, &stale):
+	case is[*stream.StaleError](err):
 		return Stale
-	case errors.As(err, &undecided):
+	case is[*stream.UndecidedError](err):
 		return Undecided
 	case errors.As(err, &child):
 		return child.ExitsWith()
 	}
 	return Fault
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }

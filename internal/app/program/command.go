@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -17,10 +18,7 @@ func MakeGroup(cmd *cobra.Command, noun string) {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		var known []string
-		for _, sub := range cmd.Commands() {
-			known = append(known, sub.Name())
-		}
+		known := convert.Each(cmd.Commands(), func(sub *cobra.Command) string { return sub.Name() })
 		return stream.Usagef("unknown %s %q%s", noun, args[0], nearestOrHelp(cmd, args[0], known))
 	}
 }

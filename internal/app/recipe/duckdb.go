@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -145,10 +146,9 @@ func castExpression(text, typ string) string {
 // jsonValue returns the SQL expression for a text in a row of NDJSON: the text at the first of the given paths that
 // exists in the row. Objects and arrays count as missing.
 func jsonValue(paths [][]chunkio.TextStep) string {
-	values := make([]string, len(paths))
-	for i, p := range paths {
-		values[i] = fmt.Sprintf("json_value(json, %s) ->> '$'", duckDBString(jsonPath(p)))
-	}
+	values := convert.Each(paths, func(p []chunkio.TextStep) string {
+		return fmt.Sprintf("json_value(json, %s) ->> '$'", duckDBString(jsonPath(p)))
+	})
 	switch len(values) {
 	case 0:
 		return "NULL"
@@ -301,16 +301,10 @@ func nullIfMissing(value, text string, layout *chunkio.TextLayout) string {
 	if len(layout.Nulls) == 0 {
 		return value
 	}
-	nulls := make([]string, len(layout.Nulls))
-	for i, s := range layout.Nulls {
-		nulls[i] = duckDBString(s)
-	}
+	nulls := convert.Each(layout.Nulls, duckDBString)
 	numbers := ""
 	if len(layout.Numbers) > 0 {
-		list := make([]string, len(layout.Numbers))
-		for i, x := range layout.Numbers {
-			list[i] = duckDBString(strconv.FormatFloat(x, 'g', -1, 64)) + "::DOUBLE"
-		}
+		list := convert.Each(layout.Numbers, func(x float64) string { return duckDBString(strconv.FormatFloat(x, 'g', -1, 64)) + "::DOUBLE" })
 		numbers = fmt.Sprintf(" AND coalesce(TRY_CAST(%s AS DOUBLE) NOT IN (%s), true)", text, strings.Join(list, ", "))
 	}
 	return fmt.Sprintf("CASE WHEN %s NOT IN (%s)%s THEN %s END", text, strings.Join(nulls, ", "), numbers, value)

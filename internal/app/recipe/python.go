@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 func (r *Recipe) pythonText() string {
@@ -62,10 +64,7 @@ func canPyarrowOpen(sources []string) bool {
 }
 
 func pythonField(column Column) string {
-	var path []string
-	for _, p := range column.Path {
-		path = append(path, quoteString(p))
-	}
+	path := convert.Each(column.Path, quoteString)
 	field := "ds.field(" + strings.Join(path, ", ") + ")"
 	if column.Element >= 0 {
 		return fmt.Sprintf("pc.list_element(%s, %d)", field, column.Element)

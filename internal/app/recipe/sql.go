@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -141,10 +142,7 @@ func bigQueryColumnExpression(column Column, quote func(string) string) string {
 }
 
 func dottedPath(column Column, quote func(string) string) string {
-	parts := make([]string, len(column.Path))
-	for i, p := range column.Path {
-		parts[i] = quote(p)
-	}
+	parts := convert.Each(column.Path, quote)
 	return strings.Join(parts, ".")
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 // EscapeText returns s as one line that is safe to show on a terminal, without possible secrets (see [Redact]).
@@ -35,11 +37,7 @@ func QuoteName(s string) string {
 
 // QuoteNames applies [QuoteName] to each name of a list.
 func QuoteNames(list []string) []string {
-	shown := make([]string, len(list))
-	for i, s := range list {
-		shown[i] = QuoteName(s)
-	}
-	return shown
+	return convert.Each(list, QuoteName)
 }
 
 func escapeText(s string, keepLineBreaks bool) string {
@@ -64,12 +62,7 @@ func escapeText(s string, keepLineBreaks bool) string {
 }
 
 func needsNoEscape(s string, lineBreaks bool) bool {
-	for _, r := range s {
-		if r == utf8.RuneError || !isVisible(r, lineBreaks) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || !isVisible(r, lineBreaks) })
 }
 
 // isVisible reports whether a character is shown unescaped. Letters, marks, digits, signs and spaces of every script

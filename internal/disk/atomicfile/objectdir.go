@@ -14,6 +14,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -194,10 +195,7 @@ func (o *objectDir) errNotDeleted(keys []string, err error) error {
 	if data := (*stream.DataError)(nil); errors.As(err, &data) {
 		err = data.Err // the objects are named below
 	}
-	var left []string
-	for _, key := range keys {
-		left = append(left, o.location.WithKey(key).PublicName())
-	}
+	left := convert.Each(keys, func(key string) string { return o.location.WithKey(key).PublicName() })
 	const few = 3
 	names := strings.Join(left[:min(few, len(left))], ", ")
 	if n := len(left) - few; n > 0 {

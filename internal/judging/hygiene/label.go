@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
@@ -182,10 +183,7 @@ func (l *label) mergeLabel(o *label) {
 	if o.tooManyClasses {
 		l.tooManyClasses, l.values, l.classes = true, nil, nil
 	}
-	number := make([]int, len(o.values))
-	for k, y := range o.values {
-		number[k] = l.classNumber(y)
-	}
+	number := convert.Each(o.values, l.classNumber)
 	if l.tooManyClasses {
 		return
 	}

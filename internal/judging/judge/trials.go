@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/ufs-stream/ufs-stream/cluster"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 )
@@ -106,11 +107,7 @@ func SummarizeScores(scores []cluster.Scores) Grades {
 
 // PickScore returns one number for every run: the kind of score that the function score picks from the run's scores.
 func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []float64 {
-	x := make([]float64, len(scores))
-	for i, s := range scores {
-		x[i] = score(s)
-	}
-	return x
+	return convert.Each(scores, score)
 }
 
 // TrialsBytes returns an upper bound of the memory that [RunTrials] needs in addition to the n×d rows. Every worker

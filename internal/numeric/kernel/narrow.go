@@ -25,11 +25,7 @@ func WholeRange(x []float64) (least, most int32, ok bool) {
 // ToLowBytes writes the lowest byte of each number of src to dst, which must be as long. The numbers must be integers
 // in the range of int32.
 func ToLowBytes(src []float64, dst []byte) {
-	dst = dst[:len(src)]
-	if blocks := len(src) / 16; best.toLowBytes != nil && blocks > 0 {
-		best.toLowBytes(blocks, &src[0], &dst[0])
-		src, dst = src[16*blocks:], dst[16*blocks:]
-	}
+	src, dst = convertBlocks(best.toLowBytes, src, dst)
 	for i, v := range src {
 		dst[i] = byte(int32(v))
 	}
@@ -37,11 +33,7 @@ func ToLowBytes(src []float64, dst []byte) {
 
 // FromBytes writes src as float64 to dst, which must be as long.
 func FromBytes(src []byte, dst []float64) {
-	dst = dst[:len(src)]
-	if blocks := len(src) / 16; best.fromBytes != nil && blocks > 0 {
-		best.fromBytes(blocks, &src[0], &dst[0])
-		src, dst = src[16*blocks:], dst[16*blocks:]
-	}
+	src, dst = convertBlocks(best.fromBytes, src, dst)
 	for i, v := range src {
 		dst[i] = float64(v)
 	}
@@ -66,11 +58,7 @@ func AllSingles(x []float64) bool {
 
 // ToSingles writes src as float32 to dst, which must be as long. src must not contain NaN.
 func ToSingles(src []float64, dst []float32) {
-	dst = dst[:len(src)]
-	if blocks := len(src) / 16; best.toSingles != nil && blocks > 0 {
-		best.toSingles(blocks, &src[0], &dst[0])
-		src, dst = src[16*blocks:], dst[16*blocks:]
-	}
+	src, dst = convertBlocks(best.toSingles, src, dst)
 	for i, v := range src {
 		dst[i] = float32(v)
 	}
@@ -78,12 +66,19 @@ func ToSingles(src []float64, dst []float32) {
 
 // FromSingles writes src as float64 to dst, which must be as long. NaN stays NaN.
 func FromSingles(src []float32, dst []float64) {
-	dst = dst[:len(src)]
-	if blocks := len(src) / 16; best.fromSingles != nil && blocks > 0 {
-		best.fromSingles(blocks, &src[0], &dst[0])
-		src, dst = src[16*blocks:], dst[16*blocks:]
-	}
+	src, dst = convertBlocks(best.fromSingles, src, dst)
 	for i, v := range src {
 		dst[i] = float64(v)
 	}
+}
+
+// convertBlocks converts blocks of 16 numbers of src by an instruction set's function, if it has one. It returns the
+// numbers that are left, and their places in dst.
+func convertBlocks[S, D any](convert func(blocks int, src *S, dst *D), src []S, dst []D) ([]S, []D) {
+	dst = dst[:len(src)]
+	if blocks := len(src) / 16; convert != nil && blocks > 0 {
+		convert(blocks, &src[0], &dst[0])
+		return src[16*blocks:], dst[16*blocks:]
+	}
+	return src, dst
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 )
 
@@ -105,10 +106,7 @@ func (s *Series) SortByX() {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.X[a], s.X[b]) })
 	for _, values := range []*[]float64{&s.X, &s.Y, &s.Low, &s.High} {
-		sorted := make([]float64, len(order))
-		for i, from := range order {
-			sorted[i] = (*values)[from]
-		}
+		sorted := convert.Each(order, func(from int) float64 { return (*values)[from] })
 		*values = sorted
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 // fontFamilies are fonts with nearly the same widths as the Go fonts, with which textMeasurer measures text.
@@ -126,10 +128,7 @@ func (s *svg) writeStroke(k Stroke) {
 	s.writeColour("stroke", "l-", k.Hue)
 	fmt.Fprintf(&s.b, ` stroke-width="%s"`, SvgNumber(k.Width))
 	if k.Dashes != nil {
-		var list []string
-		for _, d := range k.Dashes {
-			list = append(list, SvgNumber(d))
-		}
+		list := convert.Each(k.Dashes, SvgNumber)
 		fmt.Fprintf(&s.b, ` stroke-dasharray="%s"`, strings.Join(list, " "))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
@@ -25,10 +26,7 @@ func ErrForLimit(q *request.Request, err error) error {
 	}
 	if all, ok := err.(interface{ Unwrap() []error }); ok { // keep the error of removing leftover files
 		each := all.Unwrap()
-		whole := make([]error, len(each))
-		for i, e := range each {
-			whole[i] = ErrForLimit(q, e)
-		}
+		whole := convert.Each(each, func(e error) error { return ErrForLimit(q, e) })
 		return errors.Join(whole...)
 	}
 	whole := *m

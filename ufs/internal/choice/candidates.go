@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
@@ -234,10 +235,7 @@ func (c *Candidates) CheckCount(k int, leftOut []stream.LeftOut) error {
 }
 
 func (c *Candidates) firstNamesText(candidates []int) string {
-	var names []string
-	for _, i := range candidates[:min(len(candidates), wording.MaxNamesInError)] {
-		names = append(names, c.Name(i))
-	}
+	names := convert.Each(candidates[:min(len(candidates), wording.MaxNamesInError)], c.Name)
 	text := strings.Join(names, ", ")
 	if n := len(candidates) - len(names); n > 0 {
 		text += fmt.Sprintf(" and %d more", n)

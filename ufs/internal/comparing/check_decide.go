@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/choice"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/selecting"
@@ -48,10 +49,7 @@ func (c *checker) readRecordedErrors() {
 // then.
 func isMadeFrom(s *stream.Selection, now *checkedData) bool {
 	prints := func(inputs []stream.Input) []string {
-		all := make([]string, len(inputs))
-		for i, in := range inputs {
-			all[i] = fmt.Sprint(in.Fingerprint, " ", in.Rows)
-		}
+		all := convert.Each(inputs, func(in stream.Input) string { return fmt.Sprint(in.Fingerprint, " ", in.Rows) })
 		slices.Sort(all)
 		return all
 	}
@@ -133,10 +131,7 @@ func (c *checker) decideVerdict() error {
 }
 
 func reasonsText(conclusion string, reasons []string) stream.Text {
-	texts := make([]any, len(reasons))
-	for i, why := range reasons {
-		texts[i] = why
-	}
+	texts := convert.Each(reasons, func(why string) any { return why })
 	return stream.Textf(conclusion+": "+strings.Repeat("; %s", len(texts))[2:], texts...)
 }
 
@@ -147,10 +142,7 @@ func (c *checker) addStaleReason(format string, args ...any) {
 
 func (c *checker) decideByLostFeatures() {
 	if goneFeatures := c.verdict.Gone; len(goneFeatures) > 0 {
-		var names []string
-		for _, g := range goneFeatures {
-			names = append(names, fmt.Sprintf("%s (%s)", g.Name, g.Why))
-		}
+		names := convert.Each(goneFeatures, func(g stream.LeftOut) string { return fmt.Sprintf("%s (%s)", g.Name, g.Why) })
 		c.addStaleReason("%s of the selection: %s", map[bool]string{true: "gone is a feature", false: "gone are features"}[len(goneFeatures) == 1], wording.ListFirstNames(names, 3))
 	}
 	if n := len(c.driftedFeatures); n > 0 {

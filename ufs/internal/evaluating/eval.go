@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -79,10 +80,7 @@ func (s *NamedSelection) isList() bool { return s.Method == "" } // it does not 
 
 // ReadNamedSelections implements ufs.ReadNamedSelections: it reads the files at the paths of the given selections.
 func ReadNamedSelections(ctx context.Context, files []NamedSelection, opt chunkio.FetchOptions) (list []NamedSelection, err error) {
-	var paths []string
-	for _, f := range files {
-		paths = append(paths, f.Path)
-	}
+	paths := convert.Each(files, func(f NamedSelection) string { return f.Path })
 	read, err := settled.ReadRankings(ctx, paths, opt)
 	for i, rankings := range read {
 		for _, r := range rankings {
@@ -307,11 +305,7 @@ func (e *evaluator) settleProtocol() error {
 
 // EvalProtocols implements ufs.EvalProtocols: it lists the values of EvalRequest.Protocol, the default first.
 func EvalProtocols() []string {
-	var names []string
-	for _, p := range judge.Protocols() {
-		names = append(names, p.Name)
-	}
-	return names
+	return convert.Each(judge.Protocols(), func(p judge.Protocol) string { return p.Name })
 }
 
 // EvalClassifiers implements ufs.EvalClassifiers: it lists the names that EvalRequest.Classify allows.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/judging/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -119,10 +120,7 @@ func resampleSelections(ctx context.Context, e *evaluator) error {
 			if r.selection != s {
 				continue
 			}
-			sets := make([][]int, len(orders))
-			for m, order := range orders {
-				sets[m] = order[:min(r.K, len(order))]
-			}
+			sets := convert.Each(orders, func(order []int) []int { return order[:min(r.K, len(order))] })
 			st := judge.MeasureStability(sets, max(features, len(index))) // the list of columns in s may be empty
 			r.Stability = &stream.Stability{Resamples: st.Resamples, Jaccard: stream.Number(st.Jaccard), Nogueira: stream.Number(st.Nogueira)}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
@@ -190,10 +191,7 @@ func settleHashShards(r *settled.Run, file *chunkio.StatsReader) error {
 
 func CheckRecordedOptions(r *settled.Run, e *statistics.Bundle) error {
 	names := wording.ColumnNames(e.Columns)
-	leftOut := make([]string, len(e.LeftOut))
-	for i, l := range e.LeftOut {
-		leftOut[i] = l.Name
-	}
+	leftOut := convert.Each(e.LeftOut, func(l stream.LeftOut) string { return l.Name })
 	if err := chunkio.RefuseShared("label", []string{r.Columns.Label}, e.LeftOut); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/judging/hygiene"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -209,10 +210,7 @@ func (t *sumTree) makeRoom(bytes int64, inUse ...*partialSum) error {
 
 func (t *sumTree) storeSum(s *partialSum) (err error) {
 	states, sections := statistics.StatesIn(s.bundle)
-	writers := make([]io.WriterTo, len(states))
-	for i, state := range states {
-		writers[i] = state
-	}
+	writers := convert.Each(states, func(state statistics.State) io.WriterTo { return state })
 	if s.stored, err = t.scratch.Store("a sum of statistics", writers...); err != nil {
 		return err
 	}
@@ -231,10 +229,7 @@ func (t *sumTree) loadSum(s *partialSum) error {
 		return err
 	}
 	states, _ := statistics.StatesIn(e)
-	readers := make([]io.ReaderFrom, len(states))
-	for i, state := range states {
-		readers[i] = state
-	}
+	readers := convert.Each(states, func(state statistics.State) io.ReaderFrom { return state })
 	if err := s.stored.Load(readers...); err != nil {
 		return err
 	}

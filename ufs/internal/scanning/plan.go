@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
@@ -96,10 +97,7 @@ func missingWarnings(r *settled.Run, ds *chunkio.Dataset) []stream.Text {
 	if request.MissingPolicy(&r.Request) != stream.MissingError || r.Bound.From.UsesRows() {
 		return nil
 	}
-	var names []string
-	for _, c := range settled.ListPromisedMissing(r, ds) {
-		names = append(names, c.Name)
-	}
+	names := convert.Each(settled.ListPromisedMissing(r, ds), func(c stream.ColumnReport) string { return c.Name })
 	if len(names) == 0 {
 		return nil
 	}

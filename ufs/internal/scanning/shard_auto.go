@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
 )
@@ -71,20 +72,14 @@ func parseDigits(s string) (int, bool) {
 // the environment too.
 func shardFromEnvironment(lookup environmentLookup, count int) (gathering.Shard, error) {
 	known := knownSchedulers()
-	var names []string
-	for _, s := range known {
-		names = append(names, s.index)
-	}
+	names := convert.Each(known, func(s scheduler) string { return s.index })
 	found := slices.DeleteFunc(known, func(s scheduler) bool { return lookup.get(s.index) == "" })
 	switch len(found) {
 	case 0:
 		return gathering.Shard{}, stream.Usagef("{shard} auto: no scheduler numbers this process: none of %s is set; give {shard} I/N", strings.Join(names, ", "))
 	case 1:
 	default:
-		var clash []string
-		for _, s := range found {
-			clash = append(clash, s.index+" ("+s.name+")")
-		}
+		clash := convert.Each(found, func(s scheduler) string { return s.index + " (" + s.name + ")" })
 		return gathering.Shard{}, stream.Usagef("{shard} auto: %s are set, and only one can be meant; unset the others, or give {shard} I/N", strings.Join(clash, " and "))
 	}
 	s := found[0]

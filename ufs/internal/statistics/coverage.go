@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -107,10 +108,9 @@ func (c *Coverage) CoveredRanges() []stream.Range {
 		starts[i] = rows
 		rows += f.Rows
 	}
-	ranges := make([]stream.Range, len(c.Stretches))
-	for i, r := range c.Stretches {
-		ranges[i] = stream.Range{From: starts[r.file] + r.From, To: starts[r.file] + r.To}
-	}
+	ranges := convert.Each(c.Stretches, func(r stretch) stream.Range {
+		return stream.Range{From: starts[r.file] + r.From, To: starts[r.file] + r.To}
+	})
 	return joinRanges(ranges)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/disk/words"
 	"github.com/ufs-stream/ufs-stream/internal/judging/halves"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -216,10 +217,7 @@ func (h *ShardStats) visitHeader(v *words.Visitor) (graphs bool) {
 }
 
 func (h *ShardStats) listStates() []State {
-	var list []State
-	for _, m := range h.Moments {
-		list = append(list, m)
-	}
+	list := convert.Each(h.Moments, func(m *gram.Moments) State { return m })
 	for _, g := range h.graphs {
 		list = append(list, g)
 	}

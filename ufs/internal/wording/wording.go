@@ -7,6 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -21,27 +22,15 @@ func ItOrThem(isOne bool) string {
 }
 
 func ColumnNames(cols []stream.Column) []string {
-	names := make([]string, len(cols))
-	for j, c := range cols {
-		names[j] = c.Name
-	}
-	return names
+	return convert.Each(cols, func(c stream.Column) string { return c.Name })
 }
 
 func InputPaths(inputs []stream.Input) []string {
-	list := make([]string, len(inputs))
-	for i, in := range inputs {
-		list[i] = in.Path
-	}
-	return list
+	return convert.Each(inputs, func(in stream.Input) string { return in.Path })
 }
 
 func SpellAll(texts []stream.Text, spelling stream.Spelling) []string {
-	list := make([]string, len(texts))
-	for i, t := range texts {
-		list[i] = t.Spell(spelling)
-	}
-	return list
+	return convert.Each(texts, func(t stream.Text) string { return t.Spell(spelling) })
 }
 
 func CountNoun(n int, noun string) string {

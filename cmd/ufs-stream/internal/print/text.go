@@ -37,21 +37,17 @@ func andMoreText(n int) string {
 }
 
 // exactDecimal returns the shortest decimal number that is read back as n, or "" if n is NaN or infinite.
-func exactDecimal(n stream.Number) string {
-	x := float64(n)
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
-}
+func exactDecimal(n stream.Number) string { return formatFinite(n, -1, "") }
 
 // roundedNumber returns n with five digits, or "-" if n is NaN or infinite.
-func roundedNumber(n stream.Number) string {
+func roundedNumber(n stream.Number) string { return formatFinite(n, 5, "-") }
+
+func formatFinite(n stream.Number, digits int, otherwise string) string {
 	x := float64(n)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return "-"
+		return otherwise
 	}
-	return strconv.FormatFloat(x, 'g', 5, 64)
+	return strconv.FormatFloat(x, 'g', digits, 64)
 }
 
 func unknownNumber() stream.Number { return stream.Number(math.NaN()) }
