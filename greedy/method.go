@@ -1,6 +1,7 @@
 package greedy
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -156,9 +157,7 @@ func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 	}
 	if !s.OutOfCore {
 		bytes := Bytes(d, s.K, c) + m.refinement.bytesOfExchanges(d, s.K, c)
-		if c == 0 {
-			c = d
-		}
+		c = cmp.Or(c, d)
 		return method.Cost{Bytes: max(bytes+blocks.BlockBytes(d, c, s.Blocks, s.Threads), target.LeastErrorBytes(d, s.K))}, nil
 	}
 	if m.refinement.swapsFeatures() {

@@ -1,6 +1,7 @@
 package scratch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,12 +60,8 @@ type disk interface {
 
 // New returns a Space without files. The caller must close it.
 func New(opt Options) *Space {
-	if opt.Dir == "" {
-		opt.Dir = os.TempDir()
-	}
-	if opt.Ledger == nil {
-		opt.Ledger = new(Ledger)
-	}
+	opt.Dir = cmp.Or(opt.Dir, os.TempDir())
+	opt.Ledger = cmp.Or(opt.Ledger, new(Ledger))
 	return &Space{opt: opt, makeDisk: openTemporaryFile, files: make(map[*file]struct{})}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,10 +79,7 @@ func applyDefaultsToVerbs(c *cli, root *cobra.Command) {
 func applyDefaults(c *cli, cmd *cobra.Command) error {
 	known := knownFlagNames(cmd.Root())
 	list, warnings := defaultsFromEnvironment(os.Environ(), known)
-	config := cmd.Flag("config").Value.String()
-	if config == "" {
-		config = os.Getenv(variableName("config"))
-	}
+	config := cmp.Or(cmd.Flag("config").Value.String(), os.Getenv(variableName("config")))
 	if config != "" {
 		more, err := defaultsFromConfig(cmd.Context(), config, known)
 		if err != nil {

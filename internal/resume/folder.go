@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -60,9 +61,7 @@ type Folder struct {
 // made, or if other users could read or write the states.
 func Open(path string, opt Options) (*Folder, error) {
 	f := &Folder{path: path, opt: opt, now: time.Now, parts: make(map[string]*savedPart)}
-	if f.opt.Every == 0 {
-		f.opt.Every = DefaultEvery
-	}
+	f.opt.Every = cmp.Or(f.opt.Every, DefaultEvery)
 	if err := f.openRoot(); err != nil {
 		return nil, err
 	}

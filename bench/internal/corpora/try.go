@@ -1,6 +1,7 @@
 package corpora
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -70,9 +71,7 @@ func classifyFailure(code int, errorOutput, path string) attempt {
 	case code == exit.Usage || code == exit.Data || code == exit.Memory:
 		a.outcome = refused
 	}
-	if a.message == "" {
-		a.message = "it said nothing"
-	}
+	a.message = cmp.Or(a.message, "it said nothing")
 	return a
 }
 

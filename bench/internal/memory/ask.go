@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,10 +62,7 @@ func (o *options) findLimit(ctx context.Context, shop *workshop.Workshop, s *sha
 	}
 	args := slices.Concat([]string{j.verb}, j.args)
 	if !slices.Contains(args, "-o") {
-		end := j.output
-		if end == "" {
-			end = ".json"
-		}
+		end := cmp.Or(j.output, ".json")
 		out := filepath.Join(dir, "out"+end)
 		defer os.RemoveAll(out)
 		args = append(args, "-o", out)

@@ -2,6 +2,7 @@ package scale
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,10 +46,7 @@ func (r *scaleRun) measureGenerated(ctx context.Context, m generatedData, rows [
 // measureSize measures on data of one size. It uses the data in --dir if they exist. Otherwise it makes the data, and
 // removes them afterwards. With --keep it removes them only if they are incomplete.
 func (r *scaleRun) measureSize(ctx context.Context, m generatedData, s size) error {
-	dir := r.dir
-	if dir == "" {
-		dir = r.shop.Dir
-	}
+	dir := cmp.Or(r.dir, r.shop.Dir)
 	dir = filepath.Join(dir, fmt.Sprintf("%s-%d-%d-%d", m.kind, s.rows, s.columns, r.seed))
 	path := filepath.Join(dir, m.kind+".parquet")
 	if _, err := os.Stat(path); err != nil {

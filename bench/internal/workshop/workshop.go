@@ -2,6 +2,7 @@ package workshop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,10 +57,7 @@ func (e *ChildError) ExitsWith() int {
 }
 
 func (e *ChildError) Error() string {
-	said := strings.TrimSpace(e.Stderr)
-	if said == "" {
-		said = "it said nothing"
-	}
+	said := cmp.Or(strings.TrimSpace(e.Stderr), "it said nothing")
 	return fmt.Sprintf("%s: %v\n  %s", e.command, e.err, strings.ReplaceAll(said, "\n", "\n  "))
 }
 

@@ -2,6 +2,7 @@ package copying
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -146,10 +147,7 @@ func (a *applier) openRowStore() (to io.Writer, reopen func() (storage.LocalRead
 			return storedRows{r, g.file.Path()}, err
 		}, func() {}, nil
 	}
-	dir := a.opt.Spool.Dir
-	if dir == "" {
-		dir = os.TempDir()
-	}
+	dir := cmp.Or(a.opt.Spool.Dir, os.TempDir())
 	spool, err := atomicfile.NewSpool(dir, "ufs-apply")
 	if err != nil {
 		return nil, nil, nil, err

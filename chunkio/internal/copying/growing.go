@@ -1,6 +1,7 @@
 package copying
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,9 +75,7 @@ func (a *applier) resumeSingleFile(ctx context.Context, out string, fields []cop
 
 func (a *applier) openGrowingFile(ctx context.Context, out string, fields []copier.Field) (*growingFile, error) {
 	g := &growingFile{markInterval: a.opt.markInterval, lastMark: time.Now(), resumedTo: fileMark{File: -1, Group: -1}}
-	if g.markInterval == 0 {
-		g.markInterval = maxMarkInterval
-	}
+	g.markInterval = cmp.Or(g.markInterval, maxMarkInterval)
 	var err error
 	if g.recipes, err = a.digestInputs(ctx, fields); err != nil {
 		return nil, err

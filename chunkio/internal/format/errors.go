@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,9 +64,7 @@ func PlaceError(path string, group int, column string, err error) error {
 	if place.RowGroup < 0 {
 		place.RowGroup = group
 	}
-	if place.Column == "" {
-		place.Column = column
-	}
+	place.Column = cmp.Or(place.Column, column)
 	return &place
 }
 

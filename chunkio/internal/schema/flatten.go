@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -70,9 +71,7 @@ func DescribeFields(c *catalog.Catalog, opt settings.Options, sparse *Sparse) it
 		for i := range entries {
 			e := &entries[i]
 			w := why[i] // without cmp.Or, which allocates 48 bytes for each of possibly millions of columns
-			if w == "" {
-				w = e.Why
-			}
+			w = cmp.Or(w, e.Why)
 			if w == "" {
 				w = constantReason(c, e)
 			}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"io"
 	"runtime"
 	"strconv"
@@ -135,12 +136,8 @@ func WithDefaults(o Options) Options {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
-	if o.Meter == nil {
-		o.Meter = new(stream.Meter)
-	}
-	if o.Spool.Ledger == nil {
-		o.Spool.Ledger = new(scratch.Ledger)
-	}
+	o.Meter = cmp.Or(o.Meter, new(stream.Meter))
+	o.Spool.Ledger = cmp.Or(o.Spool.Ledger, new(scratch.Ledger))
 	return o
 }
 

@@ -78,10 +78,7 @@ func (s *StatsReader) decodeHeader(ctx context.Context, text []byte) error {
 		return stream.Errorf("it has %d warnings, at most %d are possible", n, mostWarnings)
 	}
 	s.Header, s.lists = h.StatsHeader, rawLists{h.Columns, h.LeftOut, h.Decided}
-	like := s.like
-	if like == nil {
-		like = new(StatsHead)
-	}
+	like := cmp.Or(s.like, new(StatsHead))
 	columns, err1 := decodeList(ctx, s, &s.lists.columns, like.lists.columns, like.Header.Columns, checkStatsColumns)
 	leftOut, err2 := decodeList(ctx, s, &s.lists.leftOut, like.lists.leftOut, like.Header.LeftOut, nil)
 	decided, err3 := decodeList(ctx, s, &s.lists.decided, like.lists.decided, like.Header.Decided, nil)

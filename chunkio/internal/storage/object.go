@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
@@ -103,10 +104,7 @@ func (s *ObjectStore) OpenObject(ctx context.Context, e Entry, memory int64) (*O
 		return nil, stream.Dataf(o.Name(), "is empty (0 bytes)")
 	}
 	if o.openingData = s.Tails.openingDataOf(o.entryOfVersion()); o.Tail == nil {
-		n := s.LastFooterBytes.Load()
-		if n == 0 {
-			n = firstTailBytes
-		}
+		n := cmp.Or(s.LastFooterBytes.Load(), firstTailBytes)
 		o.Tail = make([]byte, min(n+n/8, max(memory/4, firstTailBytes), o.Object.Size))
 		if err := o.client.Read(ctx, o.Object, o.Tail, o.Object.Size-int64(len(o.Tail))); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package writing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,9 +57,7 @@ func (o WriteOptions) withDefaults(features int) WriteOptions {
 	default:
 		o.RowGroupRows = stream.BlockRows(features)
 	}
-	if o.LabelName == "" {
-		o.LabelName = "label"
-	}
+	o.LabelName = cmp.Or(o.LabelName, "label")
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -102,10 +101,7 @@ func WriteSource(ctx context.Context, out io.Writer, src stream.Source, opt Writ
 	var fields schema.FieldList
 	var dict []bool
 	for _, c := range columns {
-		typ := opt.Type
-		if typ == "" {
-			typ = c.Type
-		}
+		typ := cmp.Or(opt.Type, c.Type)
 		n := writer.NumberOf(typ)
 		t.types = append(t.types, n)
 		// Columns of integers get a dictionary, because their values often repeat. Floats seldom repeat, and hashing

@@ -3,6 +3,7 @@
 package place
 
 import (
+	"cmp"
 	"net/url"
 	"os"
 	"path"
@@ -217,9 +218,7 @@ func splitLast(arg string) (dir, last string) {
 		arg = arg[:len(arg)-1]
 	}
 	dir, last = filepath.Split(arg)
-	if dir == "" {
-		dir = "."
-	}
+	dir = cmp.Or(dir, ".")
 	return dir, last
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net"
@@ -26,9 +27,7 @@ type Client struct {
 
 // New returns a Client.
 func New(opt Options) *Client {
-	if opt.Meter == nil {
-		opt.Meter = new(stream.Meter)
-	}
+	opt.Meter = cmp.Or(opt.Meter, new(stream.Meter))
 	c := &Client{
 		opt: opt, patience: usualPatience, part: 16 << 20,
 		gate: make(chan struct{}, 1), accounts: map[string]dialect{},

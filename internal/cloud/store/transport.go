@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"io"
@@ -210,10 +211,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 }
 
 func hostAndPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = "80"
-	}
+	port := cmp.Or(u.Port(), "80")
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 

@@ -1,6 +1,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,9 +41,7 @@ const (
 // folder, so that a folder that somebody puts in its place is not written to.
 func openParent(path string) (in *os.Root, name string, err error) {
 	dir, name := filepath.Split(filepath.Clean(path))
-	if dir == "" {
-		dir = "."
-	}
+	dir = cmp.Or(dir, ".")
 	if fi, err := os.Stat(dir); err != nil {
 		return nil, "", &stream.OutputError{Path: path, Err: err, Remedy: RemedyFor(err)}
 	} else if !fi.IsDir() {

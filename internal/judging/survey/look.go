@@ -51,12 +51,8 @@ func ExamineTable(ctx context.Context, t *Table, opt Options) (*Survey, error) {
 	}
 	opt.Anchors = min(cmp.Or(opt.Anchors, DefaultAnchors), t.Rows)
 	opt.Neighbors = cmp.Or(opt.Neighbors, anchor.DefaultNeighbors)
-	if opt.Limit == 0 {
-		opt.Limit = math.MaxInt64
-	}
-	if opt.Diffusion == 0 {
-		opt.Diffusion = spectral.DefaultDiffusion
-	}
+	opt.Limit = cmp.Or(opt.Limit, math.MaxInt64)
+	opt.Diffusion = cmp.Or(opt.Diffusion, spectral.DefaultDiffusion)
 	if opt.Anchors <= opt.Neighbors {
 		s.addWarning("%d rows are too few for a graph of %d {neighbors}", opt.Anchors, opt.Neighbors)
 		s.Greedy, s.WhyGreedy = true, stream.Textf("%d rows are too few for a graph of %d {neighbors}", opt.Anchors, opt.Neighbors)

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -189,11 +190,7 @@ const maxDenseValues = 1 << 24
 func StaysThin(rows, d int) bool { return int64(rows)*int64(d) > maxDenseValues }
 
 func resolveAnchorsAndNeighbors(rows, anchors, neighbors int) (int, int) {
-	if anchors == 0 {
-		anchors = DefaultAnchors
-	}
-	if neighbors == 0 {
-		neighbors = anchor.DefaultNeighbors
-	}
+	anchors = cmp.Or(anchors, DefaultAnchors)
+	neighbors = cmp.Or(neighbors, anchor.DefaultNeighbors)
 	return min(anchors, rows), neighbors
 }

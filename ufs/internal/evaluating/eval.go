@@ -292,12 +292,8 @@ func (e *evaluator) settleProtocol() error {
 			continue
 		}
 		e.Protocol = p.Name
-		if e.Runs == 0 {
-			e.Runs = p.Runs
-		}
-		if e.Restarts == 0 {
-			e.Restarts = p.Restarts
-		}
+		e.Runs = cmp.Or(e.Runs, p.Runs)
+		e.Restarts = cmp.Or(e.Restarts, p.Restarts)
 		return nil
 	}
 	return stream.Usagef("{protocol} %s: want %s%s", e.Protocol, strings.Join(names, ", "), suggest.DidYouMean(e.Protocol, names))

@@ -55,9 +55,7 @@ func (e *evaluator) settleSelections(ctx context.Context) error {
 	e.Selections = slices.Clone(e.Selections)
 	for i := range e.Selections {
 		s := &e.Selections[i]
-		if s.Path == "" {
-			s.Path = "the selection"
-		}
+		s.Path = cmp.Or(s.Path, "the selection")
 		shown := cmp.Or(s.Name, place.DisplayName(s.Path))
 		s.Name = cmp.Or(s.Name, "selection")
 		if s.Selection == nil || len(s.Selected) == 0 {

@@ -1,6 +1,7 @@
 package scanning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -215,9 +216,7 @@ func readProfile(ctx context.Context, r *settled.Run, path string, withSample bo
 		return err
 	}
 	r.WholeProfile.Digest = file.Digest()
-	if r.Columns.Categories == "" {
-		r.Columns.Categories = r.WholeProfile.Options[request.OptionCategories]
-	}
+	r.Columns.Categories = cmp.Or(r.Columns.Categories, r.WholeProfile.Options[request.OptionCategories])
 	if recorded := r.WholeProfile.Options[request.OptionRowScale]; recorded != r.Columns.RowScale {
 		return stream.Usagef("{rows-scale} %q, but {profile} was made with %q; make both alike", r.Columns.RowScale, recorded)
 	}

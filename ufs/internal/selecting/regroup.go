@@ -1,6 +1,7 @@
 package selecting
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -37,10 +38,7 @@ func rankCandidates(t *Trial, r *method.Ranking) *method.Ranking {
 	if c.Budget > 0 {
 		left = c.Budget * (1 + budgetShare)
 	}
-	most := t.K
-	if most == 0 {
-		most = len(order)
-	}
+	most := cmp.Or(t.K, len(order))
 	for _, i := range order {
 		cost := 0.0
 		if c.Blocks != nil {

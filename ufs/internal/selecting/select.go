@@ -1,6 +1,7 @@
 package selecting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -123,9 +124,7 @@ func RunSelection(ctx context.Context, attempts settled.Attempts, solve func(*ga
 	}
 	s.WhyK = r.SizeReason.Spell(r.Hooks.Spelling)
 	s.Passes = e.Passes
-	if s.Iterations == 0 {
-		s.Iterations = len(s.Selected)
-	}
+	s.Iterations = cmp.Or(s.Iterations, len(s.Selected))
 	s.Timing = stream.Timing{
 		Read:       time.Duration(r.Hooks.Meter.Decode.Load() - read).Seconds(),
 		Accumulate: time.Duration(r.Hooks.Meter.Accumulate.Load() - added).Seconds(),

@@ -1,6 +1,7 @@
 package selecting
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,10 +20,7 @@ func HandleSuspects(r *settled.Run, e *statistics.Bundle, s *stream.Selection) e
 	if raw != nil { // use the profile of the values, not of their normal scores
 		profile = raw
 	}
-	label := r.Columns.Label
-	if label == "" {
-		label = e.Options["label"]
-	}
+	label := cmp.Or(r.Columns.Label, e.Options["label"])
 	var warned []hygiene.Suspect
 	for _, one := range e.Facts.FindSuspects(profile, e.TakesPart, request.MaxMissingShare(&r.Request)) {
 		if settled.IsMadeFromTimes(one, e.Columns) {

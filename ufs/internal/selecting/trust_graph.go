@@ -1,6 +1,8 @@
 package selecting
 
 import (
+	"cmp"
+
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/internal/judging/survey"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -30,9 +32,7 @@ func recordSampleTrust(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Se
 	if d == nil && c == nil {
 		return
 	}
-	if s.Trust == nil {
-		s.Trust = new(stream.Trust)
-	}
+	s.Trust = cmp.Or(s.Trust, new(stream.Trust))
 	s.Trust.Dependence, s.Trust.Clusters = d, c
 	warn := func(format string, args ...any) {
 		s.Warnings = append(s.Warnings, stream.Textf(format, args...).Spell(g.Run.Hooks.Spelling))
@@ -51,9 +51,7 @@ func recordGraphTrust(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Sel
 		return
 	}
 	t := e.Graph.Trust()
-	if s.Trust == nil {
-		s.Trust = new(stream.Trust)
-	}
+	s.Trust = cmp.Or(s.Trust, new(stream.Trust))
 	chance := &stream.Chance{
 		Measure: stream.Textf("alignment of %d chosen features with the graph of the rows, against a copy with permuted columns", t.Features).Spell(nil),
 		Value:   stream.Number(t.Value), Chance: stream.Number(t.Chance), Trusted: t.IsTrusted(),

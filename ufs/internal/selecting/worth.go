@@ -1,6 +1,7 @@
 package selecting
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -170,9 +171,7 @@ func recordClusterAlignment(t *Trial, chance *stream.Chance) {
 	if chance == nil || t.run.ManySettings || t.run.SkipsTrust || t.candidates.IsConstrained {
 		return
 	}
-	if t.Selection.Trust == nil {
-		t.Selection.Trust = new(stream.Trust)
-	}
+	t.Selection.Trust = cmp.Or(t.Selection.Trust, new(stream.Trust))
 	if t.Selection.Trust.Choice = chance; !chance.Trusted {
 		t.warn("the chosen features reach an alignment of %.2f with the clusters, and random ones %.2f (better than %s of them): the choice is no better than chance; do not rely on it, or choose {method} %s",
 			float64(chance.Value), float64(chance.Chance), wording.FormatPercent(float64(*chance.Beats)), methods.Fallback)
@@ -212,9 +211,7 @@ func recordChoiceTrust(ctx context.Context, t *Trial, order []int) error {
 		Value:   stream.Number(found.Value), Chance: stream.Number(found.Random), Spread: stream.Number(found.Spread), Beats: &beaten, Permuted: &permuted,
 		Trusted: (found.Better || found.Related) && !faint,
 	}
-	if t.Selection.Trust == nil {
-		t.Selection.Trust = new(stream.Trust)
-	}
+	t.Selection.Trust = cmp.Or(t.Selection.Trust, new(stream.Trust))
 	t.Selection.Trust.Choice = chance
 	if chance.Trusted {
 		return nil

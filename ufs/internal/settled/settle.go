@@ -70,9 +70,7 @@ func NewRunFor(ctx context.Context, q request.Request, selects bool) (*Run, erro
 	if len(r.Choice.Methods) == 0 {
 		r.Choice.Methods = methods.All()
 	}
-	if r.Choice.Method == "" {
-		r.Choice.Method = methods.Fallback
-	}
+	r.Choice.Method = cmp.Or(r.Choice.Method, methods.Fallback)
 	spec, err := methods.Find(r.Choice.Methods, r.Choice.Method)
 	if err != nil {
 		return nil, err
@@ -139,9 +137,7 @@ func checkMethod(q *request.Request, spec method.Spec) error {
 }
 
 func settleScale(r *Run) (err error) {
-	if r.Choice.Scale == "" {
-		r.Choice.Scale = r.Bound.Scale.String()
-	}
+	r.Choice.Scale = cmp.Or(r.Choice.Scale, r.Bound.Scale.String())
 	if !slices.Contains(request.ScaleNames(), r.Choice.Scale) {
 		return stream.Usagef("unknown scale %q (want %s)%s", r.Choice.Scale, strings.Join(request.ScaleNames(), ", "), suggest.DidYouMean(r.Choice.Scale, request.ScaleNames()))
 	}
