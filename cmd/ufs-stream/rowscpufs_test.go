@@ -91,3 +91,44 @@ func TestPixelsColumnOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestPixelsWithBands: names px_R_C_B and {shape} RxCxB are the same tensor; both methods tell the band with the
+// patches from the one with noise alone.
+func TestPixelsWithBands(t *testing.T) {
+	dir := t.TempDir()
+	_, patches := picture(240, 6, 7)
+	random := rand.New(rand.NewPCG(5, 6))
+	var names, plain []string
+	var columns [][]float64
+	for p, x := range patches {
+		noise := make([]float64, len(x))
+		for i := range noise {
+			noise[i] = 3 * random.Float64()
+		}
+		columns = append(columns, x, noise)
+		for band := range 2 {
+			names = append(names, fmt.Sprintf("px_%d_%d_%d", p/7, p%7, band))
+			plain = append(plain, fmt.Sprintf("x%d", 2*p+band))
+		}
+	}
+	named := columnsFile(t, filepath.Join(dir, "named.parquet"), names, columns...)
+	unnamed := columnsFile(t, filepath.Join(dir, "unnamed.parquet"), plain, columns...)
+	for _, method := range []string{"cpufs", "cpufsnn"} {
+		flags := []string{"--method", method, "--clusters", "3", "-k", "12", "--max-iter", "20"}
+		a := selection(t, append(flags, named)...)
+		b := selection(t, append(flags, unnamed, "--shape", "6x7x2")...)
+		if a.Options["shape"] != "6x7x2" {
+			t.Errorf("%s: shape %v, want 6x7x2", method, a.Options["shape"])
+		}
+		for j := range a.Scores {
+			if a.Scores[j].Score != b.Scores[j].Score {
+				t.Errorf("%s: %s scores %v, as %s %v", method, a.Scores[j].Name, a.Scores[j].Score, b.Scores[j].Name, b.Scores[j].Score)
+			}
+		}
+		for _, f := range a.Selected {
+			if !strings.HasSuffix(f.Name, "_0") {
+				t.Errorf("%s: rank %d is %s, want the band of the patches", method, f.Rank, f.Name)
+			}
+		}
+	}
+}

@@ -126,8 +126,7 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 		return err
 	}
 	copy(g.sf, g.sc)
-	a, b := s.nextAB()
-	s.khatriRao(s.ab, a, b)
+	s.khatriRao(s.ab, s.nextFactors())
 	return g.passWithState(ctx, "forming Q", stream.ScratchModify, func(b *rowBlock, cRows []float64, weights kernel.Sparse) error {
 		s.sums.addSums(s.rowSumsOfStart(cRows, g.laplacianRows(cRows, weights)))
 		y := s.multiplyBlock(b, s.ab, c)
@@ -167,8 +166,7 @@ func (g *anchorGraph) updateCAndF(ctx context.Context) error {
 	c := s.c
 	// One product computes XW and X(A⊙B) for the next A and B. Another computes XᵀF, XᵀQ' and, if G is not in memory,
 	// XᵀXW.
-	a, b := s.nextAB()
-	s.khatriRao(s.ab, a, b)
+	s.khatriRao(s.ab, s.nextFactors())
 	joinSideBySide(g.both, c, s.w, s.ab)
 	parts := s.productCount()
 	clear(s.sum)

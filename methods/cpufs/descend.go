@@ -3,25 +3,26 @@ package cpufs
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 )
 
-// uvDescent has the numbers that moveFactor keeps between its gradient steps of U and V. rates are the last accepted
+// factorDescent has the numbers that moveFactor keeps between its gradient steps of U₁, U₂, …. rates are the last accepted
 // lengths of a step, in units of the gradient.
-type uvDescent struct {
-	rates      [2]float64 // rates of U and V; 0 before the first step
-	gradientW  []float64  // derivative of φ by W, d×c
-	dw, gdw    []float64  // a step of W, and the product of G with it
-	grad, move []float64  // gradient and step of U or V
+type factorDescent struct {
+	rates      []float64 // rates of U₁, U₂, …; 0 before the first step
+	gradientW  []float64 // derivative of φ by W, d×c
+	dw, gdw    []float64 // a step of W, and the product of G with it
+	grad, move []float64 // gradient and step of one U_s, c×n_s row-major
 }
 
-func newUVDescent(l *room.Layout, m *model) *uvDescent {
+func newFactorDescent(l *room.Layout, m *model) *factorDescent {
 	take := func(n int) []float64 { return room.Slice[float64](l, n*m.c) }
-	side := max(m.n1, m.n2)
-	return &uvDescent{gradientW: take(m.d), dw: take(m.d), gdw: take(m.d), grad: take(side), move: take(side)}
+	side := slices.Max(m.shape)
+	return &factorDescent{rates: make([]float64, len(m.shape)), gradientW: take(m.d), dw: take(m.d), gdw: take(m.d), grad: take(side), move: take(side)}
 }
 
 const (
@@ -36,8 +37,8 @@ const (
 
 func (s *solver) takeGradientSteps(ctx context.Context) error {
 	for range s.opt.Steps {
-		for mode := range 2 {
-			if err := s.moveFactor(ctx, mode); err != nil {
+		for side := range s.shape {
+			if err := s.moveFactor(ctx, side); err != nil {
 				return err
 			}
 		}
@@ -45,7 +46,7 @@ func (s *solver) takeGradientSteps(ctx context.Context) error {
 	return nil
 }
 
-// moveFactor makes a step of U (mode 0) or V (mode 1) against the gradient of
+// moveFactor makes a step of the U of one side against the gradient of
 //
 //	φ = α‖XW − F‖² + β‖W‖₂,₁,   with G = XᵀX and P = XᵀF below.
 //
@@ -53,14 +54,11 @@ func (s *solver) takeGradientSteps(ctx context.Context) error {
 // from the step alone, as α(2⟨GW − P, ΔW⟩ + ⟨ΔW, GΔW⟩) and the change of each row's norm. Near the end, a difference of
 // two values of φ would be only rounding error. Without projection ΔW is proportional to the rate, so that one product
 // GΔW serves all trials. With projection each trial needs a product of its own.
-func (s *solver) moveFactor(ctx context.Context, mode int) error {
+func (s *solver) moveFactor(ctx context.Context, side int) error {
 	m, o, t := &s.model, &s.opt, s.descent
-	target := m.u
-	if mode == 1 {
-		target = m.v
-	}
-	grad := s.factorGradient(mode)
-	rate := 2 * t.rates[mode]
+	target := m.u[side].Data
+	grad := s.factorGradient(side)
+	rate := 2 * t.rates[side]
 	if o.givenRate > 0 {
 		rate = o.givenRate
 	}
@@ -69,7 +67,7 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 		for i, g := range grad {
 			move[i] = -g
 		}
-		if err := s.computeMoveProducts(ctx, mode, move); err != nil {
+		if err := s.computeMoveProducts(ctx, side, move); err != nil {
 			return err
 		}
 		// The quadratic model of φ has its minimum at this rate.
@@ -86,7 +84,7 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 					move[i] = max(target[i]-rate*g, 0) - target[i]
 				}
 			}
-			if err := s.computeMoveProducts(ctx, mode, move); err != nil {
+			if err := s.computeMoveProducts(ctx, side, move); err != nil {
 				return err
 			}
 		} else {
@@ -100,12 +98,12 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 			for i := range target {
 				target[i] += move[i]
 			}
-			m.composeW(m.w, m.u, m.v)
+			m.khatriRao(m.w, m.u)
 			kernel.Axpy(1, t.gdw, m.gw)
 			// A step that the projection blocks entirely shows nothing about a good rate. If the rate were doubled each
 			// time, halving could not reduce it enough once the projection allows a step.
 			if kernel.Dot(move, move) > 0 {
-				t.rates[mode] = rate
+				t.rates[side] = rate
 			}
 			return nil
 		}
@@ -114,11 +112,11 @@ func (s *solver) moveFactor(ctx context.Context, mode int) error {
 	return nil // at a minimum, to rounding
 }
 
-// factorGradient returns ∂φ/∂U (mode 0) or ∂φ/∂V (mode 1), see moveFactor for φ, G and P, and the package comment for
-// U, V and W. Let R = 2α(GW − P) + β·(W with each row divided by its norm). Then entry (k, h) of ∂φ/∂U is the sum of
-// R_(h·n₂+g, k)·V_(k, g) over the columns g of the grid. In ∂φ/∂V, U takes the place of V, and the sum is over the rows
-// h of the grid. The next call overwrites the result.
-func (s *solver) factorGradient(mode int) []float64 {
+// factorGradient returns the derivative of φ by the U of one side, c×n_s row-major, see moveFactor for φ, G and P, and
+// the package comment for W. Let R = 2α(GW − P) + β·(W with each row divided by its norm). Then entry (k, h) of ∂φ/∂U₁
+// is the sum, over the cells in the places h of side 1, of R_(cell, k) times the entries of the other U that are factors
+// of W_(cell, k). The next call overwrites the result.
+func (s *solver) factorGradient(side int) []float64 {
 	m, o, r := &s.model, &s.opt, s.descent.gradientW
 	c := m.c
 	rows.EachRun(o.Threads, m.d, func(_, from, to int) {
@@ -130,31 +128,20 @@ func (s *solver) factorGradient(mode int) []float64 {
 			}
 		}
 	})
-	sides := [2]int{m.n1, m.n2}
-	mine, other, factor := sides[mode], sides[1-mode], m.v
-	if mode == 1 {
-		factor = m.u
-	}
-	grad := s.descent.grad[:c*mine]
+	n := m.shape[side]
+	grad := s.descent.grad[:c*n]
 	clear(grad)
-	for cell := range m.d {
-		at := [2]int{cell / m.n2, cell % m.n2}
-		for k, x := range r[cell*c:][:c] {
-			grad[k*mine+at[mode]] += x * factor[k*other+at[1-mode]]
-		}
-	}
+	m.addContraction(kernel.ColMajor(grad, n, c, n), r, m.u, side)
 	return grad
 }
 
-// computeMoveProducts computes ΔW, the change of W by a move of U (mode 0) or V (mode 1), and the product GΔW.
+// computeMoveProducts computes ΔW, the change of W by a move of the U of one side, and the product GΔW.
 // objectiveChange uses both.
-func (s *solver) computeMoveProducts(ctx context.Context, mode int, move []float64) error {
+func (s *solver) computeMoveProducts(ctx context.Context, side int, move []float64) error {
 	m, t := &s.model, s.descent
-	if mode == 0 {
-		m.composeW(t.dw, move, m.v)
-	} else {
-		m.composeW(t.dw, m.u, move)
-	}
+	factors := slices.Clone(m.u)
+	factors[side].Data = move
+	m.khatriRao(t.dw, factors)
 	return s.multiplyByG(ctx, t.gdw, t.dw)
 }
 

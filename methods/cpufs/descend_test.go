@@ -10,10 +10,10 @@ import (
 // However long the projection holds U back, its rate stays one from which it gets away
 // when P lets it.
 func TestRateOfAStillStep(t *testing.T) {
-	f := problem(91, 4, 5, 40, 3)
+	f := problem(91, 40, 3, 4, 5)
 	f.Nonneg = true
 	s := f.solver(t, f.options(GraphKNN))
-	clear(s.u)
+	clear(s.u[0].Data)
 	clear(s.w)
 	clear(s.gw)
 	for i := range s.p {

@@ -39,6 +39,26 @@ type fixture struct {
 	Scores     []float64
 	Ranking    []int
 	AnchorB    [][]float64 `json:"anchor_B"`
+
+	more [][2][][]float64 // starts of A and U of the third and further sides
+}
+
+// modelStart is A of each side at the start.
+func (f *fixture) modelStart() [][][]float64 {
+	all := [][][]float64{f.A0, f.B0}
+	for _, m := range f.more {
+		all = append(all, m[0])
+	}
+	return all
+}
+
+// weightStart is U of each side at the start.
+func (f *fixture) weightStart() [][][]float64 {
+	all := [][][]float64{f.U0, f.V0}
+	for _, m := range f.more {
+		all = append(all, m[1])
+	}
+	return all
 }
 
 func flat(m [][]float64) []float64 { return slices.Concat(m...) }
@@ -47,7 +67,10 @@ func flat(m [][]float64) []float64 { return slices.Concat(m...) }
 func (f *fixture) options(graph GraphKind) Options {
 	o := Options{Nonnegative: f.Nonneg, Clusters: f.Components, Nu: f.Nu, Alpha: f.Alpha, Beta: f.Beta, Eta: f.Eta,
 		Steps: f.Inner, Iterations: f.Iterations, Threads: 2, Graph: graph, givenRate: f.Theta,
-		givenStart: &startFactors{flat(f.A0), flat(f.B0), flat(f.C0), flat(f.U0), flat(f.V0)}}
+		givenStart: &startFactors{c: flat(f.C0)}}
+	for side, a := range f.modelStart() {
+		o.givenStart.a, o.givenStart.u = append(o.givenStart.a, flat(a)), append(o.givenStart.u, flat(f.weightStart()[side]))
+	}
 	if graph == GraphAnchors {
 		o.givenWeights = weightsOf(f.AnchorB)
 	} else {
@@ -125,8 +148,8 @@ func (f *fixture) check(t *testing.T, graph GraphKind, block int) {
 		got, want []float64
 	}{
 		{"objective", r.Objective, f.Objective}, {"scores", r.Scores, f.Scores},
-		{"A", s.a, flat(f.A)}, {"B", s.b, flat(f.B)}, {"C", cRows, flat(f.C)}, {"F", fRows, flat(f.F)},
-		{"U", r.U, flat(f.U)}, {"V", r.V, flat(f.V)},
+		{"A", s.a[0].Data, flat(f.A)}, {"B", s.a[1].Data, flat(f.B)}, {"C", cRows, flat(f.C)}, {"F", fRows, flat(f.F)},
+		{"U", r.U[0], flat(f.U)}, {"V", r.U[1], flat(f.V)},
 	} {
 		if off := rowstest.RelativeDistance(m.got, m.want); !(off <= 1e-9) {
 			t.Errorf("%s is off by %.3g of its largest", m.name, off)

@@ -91,7 +91,7 @@ func TestScaling(t *testing.T) {
 
 // Sparse rows are the same rows.
 func TestSparseRows(t *testing.T) {
-	f := problem(61, 4, 4, 40, 3)
+	f := problem(61, 40, 3, 4, 4)
 	for i, row := range f.X {
 		for j := range row {
 			if (i+j)%3 == 0 {
@@ -112,8 +112,8 @@ func TestSparseRows(t *testing.T) {
 // The least memory that the plan names works, one byte less does not, and every level of
 // it gives a plan that fits.
 func TestPlan(t *testing.T) {
-	f := problem(71, 10, 12, 240, 3)
-	for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
+	for i, graph := range []GraphKind{GraphKNN, GraphAnchors, GraphAnchors} {
+		f := problem(71, 240, 3, [][]int{{10, 12}, {10, 12}, {4, 10, 3}}[i]...)
 		src := serve(f.X, 240)
 		opt := Options{Clusters: 3, Graph: graph, Threads: 2, Memory: 1 << 30, Iterations: 2, Scratch: &rowstest.Scratch{}}
 		p, err := opt.Plan(src, f.grid(t))
@@ -132,9 +132,9 @@ func TestPlan(t *testing.T) {
 				t.Errorf("%d passes, said to be %d", src.Passes, r.Passes)
 			}
 			// Without G the first step of each factor takes one more, for its rate.
-			most := q.SetupPasses + 2*q.IterationPasses + 2
+			most := q.SetupPasses + 2*q.IterationPasses + len(f.Shape)
 			if !q.Gram {
-				most += 2 * opt.Steps * 2
+				most += len(f.Shape) * opt.Steps * 2
 			}
 			if r.Passes > most {
 				t.Errorf("%v, memory %d: %d passes, planned %d", graph, memory, r.Passes, most)
@@ -150,8 +150,8 @@ func TestPlan(t *testing.T) {
 // Iterations take the memory of the layout, and little more. X and the team are there before; few rows keep the polar
 // factors small.
 func TestLayout(t *testing.T) {
-	f := problem(71, 60, 80, 100, 10)
 	for _, kind := range []GraphKind{GraphKNN, GraphAnchors} {
+		f := problem(71, 100, 10, [][]int{{60, 80}, {40, 40, 3}}[kind-GraphKNN]...)
 		opt := f.options(kind)
 		opt.noGram = kind == GraphAnchors
 		s := f.solver(t, opt)
@@ -175,7 +175,7 @@ func TestLayout(t *testing.T) {
 			s.layOutBlock(nil, f.N)
 			must.Do(t, s.initFactors(t.Context()))
 			for range 2 {
-				s.updateAB()
+				s.updateFactors()
 				must.Do(t, s.graph.updateCAndF(t.Context()))
 				must.Do(t, s.takeGradientSteps(t.Context()))
 				s.objectiveValue(&s.opt)

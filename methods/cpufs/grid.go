@@ -1,7 +1,6 @@
 package cpufs
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -10,47 +9,48 @@ import (
 )
 
 // Grid places features in cells: feature j is in cell Cell[j] of the shape. Cells are counted with the last index
-// running fastest. In a picture the first index is the row, so that pixel (h, g) of n₁×n₂ is cell h·n₂ + g. Shapes
-// have two sides.
+// running fastest. In a picture the first index is the row and the second the column, so that pixel (h, g) of n₁×n₂ is
+// cell h·n₂ + g. A third index is, for example, the band: value b of pixel (h, g) of n₁×n₂×n₃ is cell (h·n₂ + g)·n₃ + b.
+// Shapes have two sides or more.
 type Grid struct {
 	Shape []int
 	Cell  []int // cell of each column of the source; every cell has one column
 }
 
-// ParseShape parses a shape as in "28x28" (rows by columns). The error is a *stream.UsageError.
+// ParseShape parses a shape as in "28x28" (rows by columns) or "28x28x3" (by bands). The error is a *stream.UsageError.
 func ParseShape(s string) ([]int, error) {
 	parts := strings.Split(strings.ToLower(s), "x")
 	shape := make([]int, len(parts))
 	for i, p := range parts {
 		n, err := strconv.Atoi(p)
 		if err != nil || n < 1 {
-			return nil, stream.Usagef("{shape} %q: want rows by columns, as 28x28", s)
+			return nil, stream.Usagef("{shape} %q: want rows by columns, as 28x28, or also by bands, as 28x28x3", s)
 		}
 		shape[i] = n
 	}
-	if len(shape) != 2 {
-		return nil, stream.Usagef("{shape} %q: %d sides; only grids of two are built, as 28x28", s, len(shape))
+	if len(shape) < 2 {
+		return nil, stream.Usagef("{shape} %q: one side; want two sides or more, as 28x28 or 28x28x3", s)
 	}
 	return shape, nil
 }
 
-// pixelName matches px_R_C, with row R and column C counted from 0.
-var pixelName = regexp.MustCompile(`^px_([0-9]{1,6})_([0-9]{1,6})$`)
+// cellName matches px_R_C with row R and column C, px_R_C_B with also band B, and so on, all counted from 0.
+var cellName = regexp.MustCompile(`^px(_[0-9]{1,6}){2,}$`)
 
-// NewGrid places features. If all names have the form px_R_C, features are placed by their names, in any order of the
-// columns, and a shape that is given must agree with the names. Otherwise the columns are in the order of the cells of
-// the shape. A nil shape means that none is given. The error is a *stream.UsageError that names a cell that is missing
-// or occurs twice.
+// NewGrid places features. If all names have the form px_R_C, or all px_R_C_B and so on, features are placed by their
+// names, in any order of the columns, and a shape that is given must agree with the names. Otherwise the columns are in
+// the order of the cells of the shape. A nil shape means that none is given. The error is a *stream.UsageError that
+// names a cell that is missing or occurs twice.
 func NewGrid(names []string, shape []int) (Grid, error) {
 	if len(names) == 0 {
 		return Grid{}, stream.Usagef("there are no features to lay out in a grid")
 	}
-	at := parsePixelNames(names)
+	places := parseCellNames(names)
 	switch {
-	case len(at) == len(names):
-		return gridFromNames(names, at, shape)
+	case len(places) == len(names):
+		return gridFromNames(names, places, shape)
 	case shape == nil:
-		return Grid{}, stream.Usagef("feature %q is not named px_R_C, so its place in the grid is unknown; give {shape} RxC, or leave it out with {exclude}", names[len(at)])
+		return Grid{}, stream.Usagef("feature %q is not named px_R_C (or px_R_C_B like all others), so its place in the grid is unknown; give {shape} RxC or RxCxB, or leave it out with {exclude}", names[len(places)])
 	}
 	cells, err := cellCount(shape)
 	if err != nil {
@@ -66,27 +66,32 @@ func NewGrid(names []string, shape []int) (Grid, error) {
 	return g, nil
 }
 
-func parsePixelNames(names []string) (rowAndColumn [][2]int) {
+func parseCellNames(names []string) (places [][]int) {
 	for _, name := range names {
-		m := pixelName.FindStringSubmatch(name)
-		if m == nil {
-			return rowAndColumn
+		if !cellName.MatchString(name) {
+			return places // fewer than names
 		}
-		var p [2]int
-		for i := range p {
-			p[i], _ = strconv.Atoi(m[i+1]) // at most six digits
+		indices := strings.Split(name, "_")[1:]
+		if len(places) > 0 && len(indices) != len(places[0]) {
+			return places
 		}
-		rowAndColumn = append(rowAndColumn, p)
+		place := make([]int, len(indices))
+		for i, text := range indices {
+			place[i], _ = strconv.Atoi(text) // at most six digits
+		}
+		places = append(places, place)
 	}
-	return rowAndColumn
+	return places
 }
 
-// gridFromNames places pixels, at[j] being row and column of feature j. If shape is nil, it uses the smallest shape
-// that has room for all pixels.
-func gridFromNames(names []string, at [][2]int, shape []int) (Grid, error) {
-	own := []int{0, 0}
-	for _, p := range at {
-		own = []int{max(own[0], p[0]+1), max(own[1], p[1]+1)}
+// gridFromNames places features, places[j] being the indices of feature j. If shape is nil, it uses the smallest shape
+// that has room for all.
+func gridFromNames(names []string, places [][]int, shape []int) (Grid, error) {
+	own := make([]int, len(places[0]))
+	for _, place := range places {
+		for s, i := range place {
+			own[s] = max(own[s], i+1)
+		}
 	}
 	if shape == nil {
 		shape = own
@@ -95,33 +100,48 @@ func gridFromNames(names []string, at [][2]int, shape []int) (Grid, error) {
 	if err != nil {
 		return Grid{}, err
 	}
-	if len(shape) != 2 || own[0] > shape[0] || own[1] > shape[1] {
+	fits := len(shape) == len(own)
+	for s := 0; fits && s < len(own); s++ {
+		fits = own[s] <= shape[s]
+	}
+	if !fits {
 		return Grid{}, stream.Usagef("{shape} %s, but the features' names make a grid of %s", shapeText(shape), shapeText(own))
 	}
-	g := Grid{Shape: shape, Cell: make([]int, len(at))}
-	owner := make(map[int]int, len(at))
-	for j, p := range at {
-		cell := p[0]*shape[1] + p[1]
+	g := Grid{Shape: shape, Cell: make([]int, len(places))}
+	owner := make(map[int]int, len(places))
+	for j, place := range places {
+		cell := 0
+		for s, i := range place {
+			cell = cell*shape[s] + i
+		}
 		if other, taken := owner[cell]; taken {
-			return Grid{}, stream.Usagef("features %q and %q are both pixel (%d, %d)", names[other], names[j], p[0], p[1])
+			return Grid{}, stream.Usagef("features %q and %q are both pixel (%s)", names[other], names[j], joinNumbers(place, ", "))
 		}
 		owner[cell], g.Cell[j] = j, cell
 	}
-	if len(at) == cells {
+	if len(places) == cells {
 		return g, nil
 	}
 	for cell := range cells {
 		if _, there := owner[cell]; !there {
-			return Grid{}, stream.Usagef("the grid is %s, but %d of its cells have no feature: the first is px_%d_%d; constant pixels belong to it too",
-				shapeText(shape), cells-len(at), cell/shape[1], cell%shape[1])
+			return Grid{}, stream.Usagef("the grid is %s, but %d of its cells have no feature: the first is px_%s; constant pixels belong to it too",
+				shapeText(shape), cells-len(places), joinNumbers(placeOfCell(cell, shape), "_"))
 		}
 	}
 	panic("cpufs: more features than cells, and none twice")
 }
 
+func placeOfCell(cell int, shape []int) []int {
+	place := make([]int, len(shape))
+	for s := len(shape) - 1; s >= 0; s-- {
+		cell, place[s] = cell/shape[s], cell%shape[s]
+	}
+	return place
+}
+
 func cellCount(shape []int) (int, error) {
-	if len(shape) != 2 {
-		return 0, stream.Usagef("a grid of %d sides; only two are built", len(shape))
+	if len(shape) < 2 {
+		return 0, stream.Usagef("a grid of %d sides; want two sides or more", len(shape))
 	}
 	cells := 1
 	for _, n := range shape {
@@ -136,12 +156,14 @@ func cellCount(shape []int) (int, error) {
 // maxFeatures is the largest number of cells. It keeps byte counts from overflowing.
 const maxFeatures = 1 << 24
 
-func shapeText(shape []int) string {
-	parts := make([]string, len(shape))
-	for i, n := range shape {
-		parts[i] = fmt.Sprint(n)
+func shapeText(shape []int) string { return joinNumbers(shape, "x") }
+
+func joinNumbers(numbers []int, separator string) string {
+	parts := make([]string, len(numbers))
+	for i, n := range numbers {
+		parts[i] = strconv.Itoa(n)
 	}
-	return strings.Join(parts, "x")
+	return strings.Join(parts, separator)
 }
 
 func (g Grid) checkColumnCount(columnCount int) error {

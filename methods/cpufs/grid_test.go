@@ -17,6 +17,10 @@ func TestNewGrid(t *testing.T) {
 	if err != nil || !slices.Equal(g.Cell, []int{0, 1, 2, 3}) {
 		t.Errorf("grid %v, %v", g, err)
 	}
+	g, err = NewGrid([]string{"px_0_1_0", "px_0_0_2", "px_0_0_0", "px_0_1_2", "px_0_0_1", "px_0_1_1"}, nil)
+	if err != nil || !slices.Equal(g.Shape, []int{1, 2, 3}) || !slices.Equal(g.Cell, []int{3, 2, 0, 5, 1, 4}) {
+		t.Errorf("grid %v, %v", g, err)
+	}
 	for _, c := range []struct {
 		names []string
 		shape []int
@@ -30,7 +34,13 @@ func TestNewGrid(t *testing.T) {
 		{[]string{"px_0_0", "px_0_1"}, []int{2, 1}, "shape 2x1, but the features' names make a grid of 1x2"},
 		{[]string{"px_0_0", "px_0_1"}, []int{2, 2}, "the first is px_1_0"},
 		{[]string{"px_999999_999999"}, nil, "more than"},
-		{[]string{"a"}, []int{1, 1, 1}, "3 sides"},
+		{[]string{"px_0_0", "px_0_1_0"}, nil, `"px_0_1_0" is not named px_R_C`},
+		{[]string{"px_0_0_0", "px_0_0_1"}, []int{1, 2}, "shape 1x2, but the features' names make a grid of 1x1x2"},
+		{[]string{"px_0_0_0", "px_1_0_1", "px_0_0_1"}, nil, "the grid is 2x1x2, but 1 of its cells have no feature: the first is px_1_0_0"},
+		{[]string{"px_0_1_0", "px_0_01_0"}, nil, "are both pixel (0, 1, 0)"},
+		{[]string{"px_0_99999_999999"}, nil, "more than"},
+		{[]string{"a", "b", "c"}, []int{2, 2, 2}, "shape 2x2x2 has 8 cells, but there are 3 features"},
+		{[]string{"a"}, []int{1}, "1 sides"},
 		{[]string{"a"}, []int{0, 1}, "empty"},
 	} {
 		if _, err := NewGrid(c.names, c.shape); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -43,7 +53,10 @@ func TestParseShape(t *testing.T) {
 	if s, err := ParseShape("28x32"); err != nil || !slices.Equal(s, []int{28, 32}) {
 		t.Errorf("28x32 is read as %v, error %v", s, err)
 	}
-	for _, s := range []string{"", "28", "28x", "0x3", "2x3x4", "-1x2", "ax2"} {
+	if s, err := ParseShape("2x3X4"); err != nil || !slices.Equal(s, []int{2, 3, 4}) {
+		t.Errorf("2x3X4 is read as %v, error %v", s, err)
+	}
+	for _, s := range []string{"", "28", "28x", "0x3", "2x3x", "2x3x0", "-1x2", "ax2"} {
 		if _, err := ParseShape(s); err == nil {
 			t.Errorf("%q is a shape", s)
 		}

@@ -3,7 +3,6 @@ package cpufs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
@@ -50,10 +49,10 @@ type configuredMethod struct {
 }
 
 func (m *configuredMethod) Options(o *method.Options) {
-	o.Text(&m.shape, "shape", "the grid of the features, `RxC`: rows by columns, a row of it after the other (default: from names px_R_C)").
+	o.Text(&m.shape, "shape", "the grid of the features, `RxC`: rows by columns, a row of it after the other; or RxCxB, by bands, all bands of a pixel in turn (default: from names px_R_C or px_R_C_B)").
 		Refuse(func(text string) error {
 			if text == "" {
-				return stream.Usagef("{shape} is empty: want rows by columns, as 28x28")
+				return stream.Usagef("{shape} is empty: want rows by columns, as 28x28, or also by bands, as 28x28x3")
 			}
 			_, err := ParseShape(text)
 			return err
@@ -150,10 +149,10 @@ func (p Plan) inputPasses(opt Options) method.Passes {
 	why := stream.Textf("then %d to set up, and %d or %d an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, each, opt.MaxIter)
 	most := p.SetupPasses + each*opt.MaxIter
 	if !p.Gram {
-		// The first steps of U and of V find their length with a pass each. Projected steps need a pass for every
-		// trial, at most 60.
-		if most += 2; opt.Nonnegative {
-			most += 2 * opt.Steps * 59 * opt.MaxIter
+		// The first step of each side finds its length with a pass. Projected steps need a pass for every trial, at most
+		// 60.
+		if most += p.sides; opt.Nonnegative {
+			most += p.sides * opt.Steps * 59 * opt.MaxIter
 			why = stream.Textf("then %d to set up, and %d or more an iteration, at most %d of these", p.SetupPasses, p.IterationPasses, opt.MaxIter)
 		}
 	}
@@ -190,7 +189,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*met
 	r := res.ToRanking()
 	r.Passes, r.Warnings = res.Passes, res.Warnings
 	r.Used = map[string]any{
-		"shape": fmt.Sprintf("%dx%d", grid.Shape[0], grid.Shape[1]), "clusters": opt.Clusters,
+		"shape": shapeText(grid.Shape), "clusters": opt.Clusters,
 		"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "eta": opt.Eta,
 		"max-iter": opt.MaxIter, "tol": opt.Tol, "graph": res.Graph, "neighbors": opt.Neighbors,
 	}

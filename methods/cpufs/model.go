@@ -2,6 +2,7 @@ package cpufs
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
@@ -9,17 +10,21 @@ import (
 )
 
 // model has the factors that do not grow with the number of rows, and sums over the rows. Matrices are row-major. The
-// d rows of W and of other d×c matrices are in the order of the cells.
+// d rows of W and of other d×c matrices are in the order of the cells. The slices of factors have one for each side of
+// the shape, n_s being the length of side s.
 type model struct {
-	n1, n2, d, c int
+	shape []int
+	d, c  int
 
-	a, b []float64 // A n₁×c, B n₂×c
-	u, v []float64 // U c×n₁, V c×n₂
-	w    []float64 // W = Uᵀ⊙Vᵀ, d×c
+	a []kernel.Matrix[float64] // A₁, A₂, …: n_s×c
+	u []kernel.Matrix[float64] // U₁ᵀ, U₂ᵀ, …: n_s×c, stored as the rows of U_s
+	w []float64                // W = U₁ᵀ⊙U₂ᵀ⊙…, d×c
 
-	nextA, nextB []float64    // results of nextAB
-	ab           []float64    // scratch for A⊙B, d×c
-	last         [3][]float64 // W, U and V of the previous iteration
+	nextA []kernel.Matrix[float64] // result of nextFactors
+	ab    []float64                // scratch for A₁⊙A₂⊙…, d×c
+	row   []float64                // scratch for addContraction, c
+	lastW []float64                // W and U₁ᵀ, U₂ᵀ, … of the previous iteration
+	lastU []kernel.Matrix[float64]
 
 	squares float64   // ‖X‖²
 	xc      []float64 // XᵀC, d×c
@@ -42,75 +47,112 @@ func (s *rowSums) addSums(other rowSums) {
 }
 
 func newModel(l *room.Layout, shape []int, components int) model {
-	m := model{n1: shape[0], n2: shape[1], d: shape[0] * shape[1], c: components}
-	take := func(rows int, matrices ...*[]float64) {
-		for _, x := range matrices {
-			*x = room.Slice[float64](l, rows*components)
-		}
+	m := model{shape: shape, d: 1, c: components, row: room.Slice[float64](l, components)}
+	for _, n := range shape {
+		m.d *= n
+		m.a = append(m.a, kernel.NewMatrix[float64](l, n, components))
+		m.nextA = append(m.nextA, kernel.NewMatrix[float64](l, n, components))
+		m.u = append(m.u, kernel.NewMatrix[float64](l, components, n).Trans())
+		m.lastU = append(m.lastU, kernel.NewMatrix[float64](l, components, n).Trans())
 	}
-	take(m.d, &m.w, &m.xc, &m.p, &m.gw, &m.ab, &m.last[0])
-	take(m.n1, &m.a, &m.u, &m.nextA, &m.last[1])
-	take(m.n2, &m.b, &m.v, &m.nextB, &m.last[2])
+	for _, x := range []*[]float64{&m.w, &m.xc, &m.p, &m.gw, &m.ab, &m.lastW} {
+		*x = room.Slice[float64](l, m.d*components)
+	}
 	return m
 }
 
 func (m *model) keepFactors() {
-	for i, x := range [][]float64{m.w, m.u, m.v} {
-		copy(m.last[i], x)
+	copy(m.lastW, m.w)
+	for s, u := range m.u {
+		copy(m.lastU[s].Data, u.Data)
 	}
 }
 
-// khatriRao writes A⊙B to dst: row h·n₂ + g is row h of A times row g of B, entry by entry.
-func (m *model) khatriRao(dst, a, b []float64) {
+// eachCell calls visit for each cell with its place on each side of the shape. The next call changes place.
+func (m *model) eachCell(visit func(cell int, place []int)) {
+	place := make([]int, len(m.shape))
+	for cell := range m.d {
+		visit(cell, place)
+		for s := len(place) - 1; s >= 0; s-- { // the last side runs fastest
+			if place[s]++; place[s] < m.shape[s] {
+				break
+			}
+			place[s] = 0
+		}
+	}
+}
+
+// khatriRao writes the product of Khatri and Rao of n_s×c factors to dst: the row of a cell is the product, entry by
+// entry, of one row of each factor, the row of the cell's place on that side.
+func (m *model) khatriRao(dst []float64, factors []kernel.Matrix[float64]) {
 	c := m.c
-	for cell := range m.d {
-		h, g, row := cell/m.n2, cell%m.n2, dst[cell*c:][:c]
-		for k := range row {
-			row[k] = a[h*c+k] * b[g*c+k]
+	m.eachCell(func(cell int, place []int) {
+		row := dst[cell*c:][:c]
+		for s, f := range factors {
+			at := f.Data[place[s]*f.RowStride:]
+			for k := range row {
+				if s == 0 {
+					row[k] = at[k*f.ColStride]
+				} else {
+					row[k] *= at[k*f.ColStride]
+				}
+			}
 		}
-	}
+	})
 }
 
-// composeW writes W = Uᵀ⊙Vᵀ to dst. u and v may also be changes of U and V.
-func (m *model) composeW(dst, u, v []float64) {
+// addContraction adds to row i of dst, n_s×c, the rows of x, d×c, of all cells in place i of side s, each multiplied, entry
+// by entry, by a row of every factor but that of the side s: the row of the cell's place on the factor's side.
+func (m *model) addContraction(dst kernel.Matrix[float64], x []float64, factors []kernel.Matrix[float64], s int) {
 	c := m.c
-	for cell := range m.d {
-		h, g, row := cell/m.n2, cell%m.n2, dst[cell*c:][:c]
-		for k := range row {
-			row[k] = u[k*m.n1+h] * v[k*m.n2+g]
+	m.eachCell(func(cell int, place []int) {
+		row := m.row
+		copy(row, x[cell*c:][:c])
+		for other, f := range factors {
+			if other == s {
+				continue
+			}
+			at := f.Data[place[other]*f.RowStride:]
+			for k := range row {
+				row[k] *= at[k*f.ColStride]
+			}
 		}
-	}
+		at := dst.Data[place[s]*dst.RowStride:]
+		for k, v := range row {
+			at[k*dst.ColStride] += v
+		}
+	})
 }
 
-// nextAB returns the A ≥ 0 that minimizes ‖X − C(A⊙B)ᵀ‖² for the current B, and then the B ≥ 0 that minimizes it for
-// this A. As CᵀC = I, each column is a separate problem: column a_k of A is column k of X₍₁₎(C⊙B) divided by the
-// squared norm of column b_k of B, with negative entries set to 0. X₍₁₎ is the tensor X unfolded by the rows of the
-// grid. If b_k = 0, any a_k is a minimum, and a_k stays unchanged. The next call overwrites the results.
-func (m *model) nextAB() (a, b []float64) {
-	c := m.c
-	a, b = m.nextA, m.nextB
-	clear(a)
-	clear(b)
-	for cell := range m.d {
-		h, g := cell/m.n2, cell%m.n2
-		for k, x := range m.xc[cell*c:][:c] {
-			a[h*c+k] += x * m.b[g*c+k]
-		}
+// nextFactors returns new A₁, A₂, …, found in turn: A_s ≥ 0 minimizes ‖X − C(A₁⊙A₂⊙…)ᵀ‖² for the other A, which are new
+// for the sides before s. As CᵀC = I, each column is a separate problem: column k of A_s is column k of X₍ₛ₎(C⊙A₁⊙…),
+// without A_s in the product, divided by the squared norms of columns k of the other A, with negative entries set to 0.
+// X₍ₛ₎ is the tensor X unfolded by the side s of the grid. If a norm is 0, any column is a minimum, and it stays
+// unchanged. The next call overwrites the results.
+func (m *model) nextFactors() []kernel.Matrix[float64] {
+	factors := slices.Clone(m.a)
+	for s, old := range m.a {
+		next := m.nextA[s]
+		clear(next.Data)
+		m.addContraction(next, m.xc, factors, s)
+		divideColumns(next.Data, old.Data, m.squaredColumnNorms(slices.Delete(slices.Clone(factors), s, s+1)))
+		factors[s] = next
 	}
-	divideColumns(a, m.a, columnSquareSums(m.b, c))
-	for cell := range m.d {
-		h, g := cell/m.n2, cell%m.n2
-		for k, x := range m.xc[cell*c:][:c] {
-			b[g*c+k] += x * a[h*c+k]
-		}
-	}
-	divideColumns(b, m.b, columnSquareSums(a, c))
-	return a, b
+	return m.nextA
 }
 
-func (m *model) updateAB() {
-	a, b := m.nextAB()
-	m.a, m.b, m.nextA, m.nextB = a, b, m.a, m.b
+func (m *model) updateFactors() {
+	m.a, m.nextA = m.nextFactors(), m.a
+}
+
+func (m *model) squaredColumnNorms(factors []kernel.Matrix[float64]) []float64 {
+	norms := slices.Repeat([]float64{1}, m.c)
+	for _, f := range factors {
+		for k, v := range columnSquareSums(f.Data, m.c) {
+			norms[k] *= v
+		}
+	}
+	return norms
 }
 
 // divideColumns divides column k of x by norm[k], which is a squared norm, and sets negative entries to 0. If norm[k]
@@ -135,8 +177,9 @@ func columnSquareSums(x []float64, columns int) []float64 {
 
 // objectiveValue returns the value of eq. (2), and the sum of the absolute values of its terms as size.
 func (m *model) objectiveValue(o *Options) (value, size float64) {
-	m.khatriRao(m.ab, m.a, m.b)
-	norms := kernel.Dot(columnSquareSums(m.a, m.c), columnSquareSums(m.b, m.c))
+	m.khatriRao(m.ab, m.a)
+	last := len(m.a) - 1
+	norms := kernel.Dot(m.squaredColumnNorms(m.a[:last]), m.squaredColumnNorms(m.a[last:]))
 	lengths := 0.0
 	for _, s := range linalg.RowNorms(m.w, m.c) {
 		lengths += s

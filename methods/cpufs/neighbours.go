@@ -84,7 +84,7 @@ func (g *neighbourGraph) updateCAndF(ctx context.Context) error {
 func (g *neighbourGraph) computeC(ctx context.Context) error {
 	s := g.s
 	c := s.c
-	s.khatriRao(s.ab, s.a, s.b)
+	s.khatriRao(s.ab, s.a)
 	polar := newProcrustes(s)
 	err := s.rows.eachBlock(ctx, "forming Q", func(b *rowBlock) error {
 		h := b.x.Rows

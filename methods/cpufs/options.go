@@ -43,7 +43,7 @@ const (
 
 // Options are the settings of the iteration. The zero value is CPUFS with ν = α = β = 1, η = 10⁵ and 10 clusters.
 type Options struct {
-	Nonnegative bool // CPUFSnn: U, V ≥ 0
+	Nonnegative bool // CPUFSnn: U₁, U₂, … ≥ 0
 
 	Clusters int // c, the number of components; 0 means 10, or the number of rows if that is smaller
 
@@ -52,7 +52,7 @@ type Options struct {
 	Beta  float64 // β, weight of the row norms of W; 0 means 1
 	Eta   float64 // η, weight of F's distance from C; 0 means 1e5
 
-	Steps   int // number of gradient steps of U and V in an iteration, the paper's Φ₂; 0 means 2
+	Steps   int // number of gradient steps of each U in an iteration, the paper's Φ₂; 0 means 2
 	MaxIter int // largest number of iterations, the paper's Φ₁; 0 means 500
 	// Tol ends the iteration once the objective falls by no more than this share of itself; 0 means 1e-6.
 	Tol float64
@@ -97,9 +97,12 @@ type Options struct {
 	watch        func(first int, c, f []float64)
 }
 
-// startFactors is a given start of the factors A, B, C, U and V, see the package comment. C, n×c row-major, is also the
-// start of F.
-type startFactors struct{ a, b, c, u, v []float64 }
+// startFactors is a given start of C, n×c, which is also the start of F, and of A and U of each side, n_s×c and c×n_s, all
+// row-major, see the package comment.
+type startFactors struct {
+	c    []float64
+	a, u [][]float64
+}
 
 // Validate returns one *stream.UsageError with every fault of o.
 func (o Options) Validate() error {

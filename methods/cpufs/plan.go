@@ -30,6 +30,7 @@ type Plan struct {
 
 	room      int64 // bytes of memory left for finding nearest neighbours
 	neighbors int   // number of neighbours of a row in either graph
+	sides     int   // number of sides of the grid
 }
 
 // Plan returns Select's strategy for a source with a known number of rows. It contains more than a count of bytes,
@@ -49,7 +50,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 		return Plan{}, err
 	}
 	o = o.WithDefaults(n)
-	p := Plan{Graph: o.Graph}
+	p := Plan{Graph: o.Graph, sides: len(grid.Shape)}
 	if o.givenGraph != nil {
 		p.Graph = GraphKNN
 	}
@@ -117,7 +118,7 @@ func (o Options) Plan(src stream.Source, grid Grid) (Plan, error) {
 	}
 	if !p.Gram {
 		p.SetupPasses++ // GW of the start
-		p.IterationPasses += 2 * o.Steps
+		p.IterationPasses += p.sides * o.Steps
 	}
 	return p, nil
 }

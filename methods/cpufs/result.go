@@ -21,7 +21,7 @@ type Result struct {
 	Passes int // passes over the source
 	// Distance is ‖C − F‖/‖C‖, with the components C and their nonnegative copy F. The weight η keeps it small.
 	Distance float64
-	U, V     []float64     // c×n₁ and c×n₂, row-major
+	U        [][]float64   // weights of the components on each side of the grid: U₁ c×n₁, U₂ c×n₂, …, row-major
 	Warnings []stream.Text // for the user
 }
 

@@ -97,8 +97,12 @@ func (s *solver) loadOrPrepare(ctx context.Context, plan Plan) error {
 // valuesToSave returns the state of an iteration without the files, and without G = XᵀX and the rows, which a pass
 // restores.
 func (s *solver) valuesToSave() []any {
-	return append(s.graph.valuesToSave(), &s.a, &s.b, &s.u, &s.v, s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.clf,
-		&s.descent.rates[0], &s.descent.rates[1], &s.conditionOfQ, &s.directPasses, &s.looseIterations, &s.rows.source.Passes, &s.objectives)
+	values := append(s.graph.valuesToSave(), s.w, s.xc, s.p, s.gw, &s.sums.ff, &s.sums.cf, &s.sums.clf,
+		s.descent.rates, &s.conditionOfQ, &s.directPasses, &s.looseIterations, &s.rows.source.Passes, &s.objectives)
+	for side := range s.shape {
+		values = append(values, s.a[side].Data, s.u[side].Data)
+	}
+	return values
 }
 
 func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
@@ -108,7 +112,7 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s.updateAB()
+		s.updateFactors()
 		if err := s.graph.updateCAndF(ctx); err != nil {
 			return nil, err
 		}
@@ -123,7 +127,7 @@ func (s *solver) iterateToEnd(ctx context.Context, plan Plan) (*Result, error) {
 		}
 		if allowed := s.roundingShare() * size; !(value <= before+allowed) {
 			r.Rose = &method.Rise{Iteration: t, From: before, To: value, Allowed: allowed}
-			s.w, s.u, s.v = s.last[0], s.last[1], s.last[2]
+			s.w, s.u = s.lastW, s.lastU
 			break
 		}
 		s.keepFactors()
@@ -244,7 +248,9 @@ func (s *solver) fillResult(r *Result) {
 		}
 	}
 	r.Order, r.Ties = rankFeatures(r.Scores, constant)
-	r.U, r.V = s.u, s.v
+	for _, u := range s.u {
+		r.U = append(r.U, u.Data)
+	}
 	r.Passes = s.rows.source.Passes
 	r.Distance = math.Sqrt(s.sums.cf / float64(s.c))
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, stream.Textf(format, args...)) }
@@ -255,6 +261,6 @@ func (s *solver) fillResult(r *Result) {
 		warn("in %d iterations C was not determined: the rows form fewer than %d distinct clusters; choose fewer {clusters}", s.looseIterations, s.c)
 	}
 	if r.Plan.GramNoRoom {
-		warn("XᵀX of %d features does not fit: each step of U and V takes a pass; a higher {memory-limit} saves them", s.d)
+		warn("XᵀX of %d features does not fit: each step of the weights of a side takes a pass; a higher {memory-limit} saves them", s.d)
 	}
 }

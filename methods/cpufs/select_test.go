@@ -38,31 +38,29 @@ func mustSelect(t *testing.T, src stream.Source, g Grid, opt Options) *Result {
 	return r
 }
 
-// The engine equals the twin, for any graph engine, chunking, and memory.
+// The engine equals the twin, for any graph engine, chunking, and memory, and pictures with and
+// without bands.
 func TestSelectIsTheTwin(t *testing.T) {
-	for _, nonneg := range []bool{false, true} {
-		f := problem(7, 5, 4, 61, 3)
-		f.Nonneg, f.Theta = nonneg, 0.003
-		tw := f.twin()
-		objective := f.follow(tw)
-		var scores []float64
-		for h := range f.Shape[0] {
-			for g := range f.Shape[1] {
-				scores = append(scores, tw.rowNorm(h, g))
-			}
-		}
-		for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
-			for _, block := range []int{1, 2, 7, 60, 61} {
-				for place, opt := range f.places(t, graph) {
-					r := mustSelect(t, serve(f.X, block), f.grid(t), opt)
-					// Both are some thousand roundings from each other, over an iteration with
-					// a condition of Q below 100.
-					name := fmt.Sprintf("nonneg %t, %v, blocks of %d, %s", nonneg, graph, block, place)
-					if off := rowstest.RelativeDistance(r.Objective, objective); !(off <= 1e-11) {
-						t.Errorf("%s: objective off by %.3g", name, off)
-					}
-					if off := rowstest.RelativeDistance(r.Scores, scores); !(off <= 1e-10) {
-						t.Errorf("%s: scores off by %.3g", name, off)
+	for _, shape := range [][]int{{5, 4}, {3, 4, 2}, {2, 3, 2, 2}} {
+		for _, nonneg := range []bool{false, true} {
+			f := problem(7, 61, 3, shape...)
+			f.Nonneg, f.Theta = nonneg, 0.003
+			tw := f.twin()
+			objective := f.follow(tw)
+			scores := tw.scores()
+			for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
+				for _, block := range []int{1, 2, 7, 60, 61} {
+					for place, opt := range f.places(t, graph) {
+						r := mustSelect(t, serve(f.X, block), f.grid(t), opt)
+						// Both are some thousand roundings from each other, over an iteration with
+						// a condition of Q below 100.
+						name := fmt.Sprintf("%v, nonneg %t, %v, blocks of %d, %s", shape, nonneg, graph, block, place)
+						if off := rowstest.RelativeDistance(r.Objective, objective); !(off <= 1e-11) {
+							t.Errorf("%s: objective off by %.3g", name, off)
+						}
+						if off := rowstest.RelativeDistance(r.Scores, scores); !(off <= 1e-10) {
+							t.Errorf("%s: scores off by %.3g", name, off)
+						}
 					}
 				}
 			}
@@ -88,8 +86,8 @@ func (f *fixture) places(t *testing.T, graph GraphKind) map[string]Options {
 
 // In memory and out of core, on one worker and on eight, bits are the same.
 func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
-	f := problem(11, 8, 9, 300, 4)
-	for _, nonneg := range []bool{false, true} {
+	for i, nonneg := range []bool{false, true, true} {
+		f := problem(11, 300, 4, [][]int{{8, 9}, {8, 9}, {4, 3, 6}}[i]...)
 		for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
 			var want *Result
 			for _, workers := range []int{1, 8} {
@@ -115,7 +113,7 @@ func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
 // The objective falls, from any start, to where it hardly does.
 func TestObjectiveFalls(t *testing.T) {
 	for seed := range uint64(6) {
-		f := problem(20+seed, 6, 7, 120, 5)
+		f := problem(20+seed, 120, 5, [][]int{{6, 7}, {3, 7, 2}}[seed%3%2]...)
 		opt := Options{Nonnegative: seed%2 == 1, Clusters: 5, Seed: seed, Graph: []GraphKind{GraphKNN, GraphAnchors}[seed/2%2], Anchors: 20,
 			Eta: []float64{1e5, 1, 50}[seed/2], MaxIter: 60}
 		r := mustSelect(t, serve(f.X, 50), f.grid(t), opt)
@@ -132,11 +130,11 @@ func TestObjectiveFalls(t *testing.T) {
 
 // Columns in another order give the same ranking of names; bits too, as cells have an order of their own.
 func TestColumnsInAnyOrder(t *testing.T) {
-	f := problem(31, 4, 6, 80, 3)
+	f := problem(31, 80, 3, 4, 3, 2)
 	d := 24
 	names := make([]string, d)
 	for j := range names {
-		names[j] = fmt.Sprintf("px_%d_%d", j/6, j%6)
+		names[j] = fmt.Sprintf("px_%d_%d_%d", j/6, j/2%3, j%2)
 	}
 	opt := Options{Clusters: 3, Iterations: 5}
 	run := func(at []int) map[string]float64 {
@@ -158,6 +156,9 @@ func TestColumnsInAnyOrder(t *testing.T) {
 	want := run(order)
 	slices.Reverse(order)
 	order[0], order[5] = order[5], order[0]
+	if r := mustSelect(t, serve(f.X, 33), f.grid(t), opt); r.Scores[7] != want["px_1_0_1"] {
+		t.Errorf("by the order of the columns px_1_0_1 scores %v, by names %v", r.Scores[7], want["px_1_0_1"])
+	}
 	for name, v := range run(order) {
 		if v != want[name] {
 			t.Errorf("%s scores %v, before %v", name, v, want[name])
@@ -166,7 +167,7 @@ func TestColumnsInAnyOrder(t *testing.T) {
 }
 
 func TestConstantPixelsRankLast(t *testing.T) {
-	f := problem(41, 3, 4, 50, 3)
+	f := problem(41, 50, 3, 3, 4)
 	s := &Scaling{Min: make([]float64, 12), Range: slices.Repeat([]float64{1}, 12)}
 	for _, row := range f.X {
 		row[2], row[7] = 5, 0
@@ -181,7 +182,7 @@ func TestConstantPixelsRankLast(t *testing.T) {
 }
 
 func TestSelectErrors(t *testing.T) {
-	good := func() [][]float64 { return problem(51, 3, 4, 20, 2).X }
+	good := func() [][]float64 { return problem(51, 20, 2, 3, 4).X }
 	negative, missing, zero, same := good(), good(), good(), good()
 	negative[9][4], missing[9][4] = -1, nan()
 	for i := range zero {
@@ -194,7 +195,7 @@ func TestSelectErrors(t *testing.T) {
 		}
 		return nil
 	}
-	g := problem(51, 3, 4, 20, 2).grid(t)
+	g := problem(51, 20, 2, 3, 4).grid(t)
 	for _, c := range []struct {
 		name, want string
 		x          [][]float64
@@ -242,14 +243,14 @@ func nan() float64 { zero := 0.0; return zero / zero }
 
 // A rise beyond rounding ends the run with the W before: here steps too long by far.
 func TestRiseIsReported(t *testing.T) {
-	f := problem(81, 4, 5, 40, 3)
+	f := problem(81, 40, 3, 4, 5)
 	opt := f.options(GraphKNN)
 	opt.givenRate = 10
 	r := must.Get(Select(t.Context(), serve(f.X, 40), f.grid(t), opt))(t)
 	if r.Rose == nil || r.Rose.Iteration != 1 || r.Rose.To <= r.Rose.From || len(r.Objective)-1 != 1 {
 		t.Fatalf("rise %+v after %d iterations", r.Rose, len(r.Objective)-1)
 	}
-	if off := rowstest.RelativeDistance(r.U, flat(f.U0)); off != 0 {
+	if off := rowstest.RelativeDistance(r.U[0], flat(f.U0)); off != 0 {
 		t.Errorf("U is off by %v from that before the rise", off)
 	}
 }

@@ -15,7 +15,7 @@ type solver struct {
 	opt        Options // with defaults
 	rows       *gridReader
 	team       *kernel.Team
-	descent    *uvDescent
+	descent    *factorDescent
 	graph      rowGraph
 	stage      stream.Stage
 	objectives []float64 // eq. (2) at the start and after each iteration
@@ -35,7 +35,7 @@ type solver struct {
 // layOut takes the memory of a run from l, except for the scratch for a block. anchors is 0 for a graph of neighbours.
 func (s *solver) layOut(l *room.Layout, shape []int, anchors int) {
 	s.model = newModel(l, shape, s.opt.Clusters)
-	s.descent = newUVDescent(l, &s.model)
+	s.descent = newFactorDescent(l, &s.model)
 	s.low, s.high = room.Slice[float64](l, s.d), room.Slice[float64](l, s.d)
 	s.sum = room.Slice[float64](l, s.d*s.productCount()*s.c)
 	s.graph = &neighbourGraph{s: s, laplacian: new(rows.Graph)}
@@ -61,9 +61,9 @@ type rowGraph interface {
 	addClusterRows(b *rowBlock, c []float64) error
 	startClusterPass() []stream.ScratchPass
 	// startIteration multiplies the columns of C by the entries of scale, computes the rowSums for F = C, and prepares the
-	// first iteration. A, B, XᵀC and P = XᵀF are known already.
+	// first iteration. The A of all sides, XᵀC and P = XᵀF are known already.
 	startIteration(ctx context.Context, scale []float64) error
-	// updateCAndF computes C and F for the new A and B of the model, and then XᵀC, P = XᵀF, the rowSums and GW = XᵀXW.
+	// updateCAndF computes C and F for the new A of the model, and then XᵀC, P = XᵀF, the rowSums and GW = XᵀXW.
 	updateCAndF(ctx context.Context) error
 	// valuesToSave returns the part of an iteration's state that is in memory; the rest is in scratch files. It is for
 	// the values of a stream.Stage.

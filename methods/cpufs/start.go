@@ -135,41 +135,42 @@ func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64])
 	return scale, nil
 }
 
-// initFactors sets A, B, U and V (see the package comment) to uniform random values. U and V are scaled by the one
-// factor for which XW is nearest to F. P = XᵀF must be known. GW = XᵀXW is computed, which may take a pass over the
+// initFactors sets A and U of all sides (see the package comment) to uniform random values. The U are scaled by the
+// one factor for which XW is nearest to F. P = XᵀF must be known. GW = XᵀXW is computed, which may take a pass over the
 // rows.
 func (s *solver) initFactors(ctx context.Context) error {
 	m := &s.model
-	if b := s.opt.givenStart; b != nil {
-		copy(m.a, b.a)
-		copy(m.b, b.b)
-		copy(m.u, b.u)
-		copy(m.v, b.v)
-		m.composeW(m.w, m.u, m.v)
+	factors := slices.Concat(m.a, m.u)
+	if given := s.opt.givenStart; given != nil {
+		for i, x := range slices.Concat(given.a, given.u) {
+			copy(factors[i].Data, x)
+		}
+		m.khatriRao(m.w, m.u)
 		return s.multiplyByG(ctx, m.gw, m.w)
 	}
 	random := rand.New(rand.NewPCG(s.opt.Seed, startStream))
-	for _, x := range [][]float64{m.a, m.b, m.u, m.v} {
-		for i := range x {
-			x[i] = random.Float64()
+	for _, f := range factors {
+		for i := range f.Data {
+			f.Data[i] = random.Float64()
 		}
 	}
-	m.composeW(m.w, m.u, m.v)
+	m.khatriRao(m.w, m.u)
 	if err := s.multiplyByG(ctx, m.gw, m.w); err != nil {
 		return err
 	}
-	// Uniform factors are a hundred times too large. The first projected step would then move all of U to 0, and U
+	// Uniform factors are a hundred times too large. The first projected step would then move all of U₁ to 0, and U₁
 	// could not leave 0 again.
 	fit, square := kernel.Dot(m.w, m.p), kernel.Dot(m.w, m.gw)
-	tau := math.Sqrt(fit / square)
-	for _, x := range [][]float64{m.u, m.v} {
-		for i := range x {
-			x[i] *= tau
+	tau, scale := math.Pow(fit/square, 1/float64(len(m.u))), 1.0 // scale becomes fit/square, to rounding
+	for _, u := range m.u {
+		scale *= tau
+		for i := range u.Data {
+			u.Data[i] *= tau
 		}
 	}
-	m.composeW(m.w, m.u, m.v)
+	m.khatriRao(m.w, m.u)
 	for i := range m.gw {
-		m.gw[i] *= tau * tau
+		m.gw[i] *= scale
 	}
 	return nil
 }

@@ -12,24 +12,78 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
 )
 
-// twin is CPUFS as the paper has it, its slips mended, sample by sample: X_i are n₁×n₂
-// matrices, L is n×n.
+// twin is CPUFS as the paper has it, its slips mended, sample by sample: X_i are tensors of
+// any order, L is n×n.
 type twin struct {
-	x                    []*mat.Dense // n of n₁×n₂
+	x                    []tensor
 	l                    *mat.Dense
-	a, b, c, f           *mat.Dense // n₁×c, n₂×c, n×c, n×c
-	u, v                 *mat.Dense // c×n₁, c×n₂
+	a                    []*mat.Dense // of each side: n_s×c
+	c, f                 *mat.Dense   // n×c
+	u                    []*mat.Dense // of each side: c×n_s
 	nu, alpha, beta, eta float64
 	nonneg               bool
 }
 
-// predict is H: h_ik = u_k X_i v_kᵀ.
+// tensor is a row of the table, the last index running fastest.
+type tensor struct {
+	shape []int
+	data  []float64
+}
+
+// entry is a number of a tensor, with its indices.
+type entry struct {
+	at    []int
+	value float64
+}
+
+func (x tensor) entries() []entry {
+	all := []entry{{}}
+	for _, n := range x.shape {
+		var more []entry
+		for _, e := range all {
+			for i := range n {
+				more = append(more, entry{at: append(slices.Clone(e.at), i)})
+			}
+		}
+		all = more
+	}
+	for i := range all {
+		all[i].value = x.data[i]
+	}
+	return all
+}
+
+// weight is w of an entry, u₁(k, i₁)·u₂(k, i₂)·…, without the factor of one side (-1 for none).
+func (t *twin) weight(e entry, k, without int) float64 {
+	w := 1.0
+	for s, u := range t.u {
+		if s != without {
+			w *= u.At(k, e.at[s])
+		}
+	}
+	return w
+}
+
+// model is a₁(i₁, k)·a₂(i₂, k)·…, without the factor of one side (-1 for none).
+func (t *twin) model(e entry, k, without int) float64 {
+	w := 1.0
+	for s, a := range t.a {
+		if s != without {
+			w *= a.At(e.at[s], k)
+		}
+	}
+	return w
+}
+
+// predict is H: h_ik = X_i ×₁ u₁ₖ ×₂ u₂ₖ ….
 func (t *twin) predict() *mat.Dense {
-	c, _ := t.u.Dims()
+	_, c := t.c.Dims()
 	h := mat.NewDense(len(t.x), c, nil)
 	for i, x := range t.x {
-		for k := range c {
-			h.Set(i, k, mat.Inner(t.u.RowView(k), x, t.v.RowView(k)))
+		for _, e := range x.entries() {
+			for k := range c {
+				h.Set(i, k, h.At(i, k)+e.value*t.weight(e, k, -1))
+			}
 		}
 	}
 	return h
@@ -48,25 +102,29 @@ func scaled(by float64, m mat.Matrix) *mat.Dense {
 	return &s
 }
 
-// rowNorm is the length of row (h, g) of W.
-func (t *twin) rowNorm(h, g int) float64 {
-	c, _ := t.u.Dims()
+// score is the length of the row of W of an entry.
+func (t *twin) score(e entry) float64 {
+	_, c := t.c.Dims()
 	sum := 0.0
 	for k := range c {
-		w := t.u.At(k, h) * t.v.At(k, g)
+		w := t.weight(e, k, -1)
 		sum += w * w
 	}
 	return math.Sqrt(sum)
 }
 
-// fit is the part of eq. (2) that speaks of U and V.
+func (t *twin) scores() (scores []float64) {
+	for _, e := range t.x[0].entries() {
+		scores = append(scores, t.score(e))
+	}
+	return scores
+}
+
+// fit is the part of eq. (2) that speaks of the weights.
 func (t *twin) fit() float64 {
-	n1, n2 := t.x[0].Dims()
 	lengths := 0.0
-	for h := range n1 {
-		for g := range n2 {
-			lengths += t.rowNorm(h, g)
-		}
+	for _, s := range t.scores() {
+		lengths += s
 	}
 	return t.alpha*squaredDistance(t.predict(), t.f) + t.beta*lengths
 }
@@ -74,17 +132,14 @@ func (t *twin) fit() float64 {
 // objective is eq. (2).
 func (t *twin) objective() float64 {
 	sum := t.fit()
-	c, _ := t.u.Dims()
+	_, c := t.c.Dims()
 	for i, x := range t.x {
-		n1, n2 := x.Dims()
-		for h := range n1 {
-			for g := range n2 {
-				r := x.At(h, g)
-				for k := range c {
-					r -= t.a.At(h, k) * t.b.At(g, k) * t.c.At(i, k)
-				}
-				sum += r * r
+		for _, e := range x.entries() {
+			r := e.value
+			for k := range c {
+				r -= t.model(e, k, -1) * t.c.At(i, k)
 			}
+			sum += r * r
 		}
 	}
 	var lf, clf mat.Dense
@@ -93,56 +148,46 @@ func (t *twin) objective() float64 {
 	return sum + t.nu*mat.Trace(&clf) + t.eta*squaredDistance(t.c, t.f)
 }
 
-// updateA is the multiplicative rule of line 4, cut at 0: A∘[X₍₁₎(C⊙B)]₊/(A(CᵀC∘BᵀB) + ξ).
-func (t *twin) updateA() {
-	var cc, bb mat.Dense
-	cc.Mul(t.c.T(), t.c)
-	bb.Mul(t.b.T(), t.b)
-	cc.MulElem(&cc, &bb)
-	var under mat.Dense
-	under.Mul(t.a, &cc)
-	n1, n2 := t.x[0].Dims()
-	_, c := t.a.Dims()
-	for h := range n1 {
-		for k := range c {
-			over := 0.0
-			for i, x := range t.x {
-				for g := range n2 {
-					over += x.At(h, g) * t.b.At(g, k) * t.c.At(i, k)
-				}
-			}
-			t.a.Set(h, k, t.a.At(h, k)*max(over, 0)/(under.At(h, k)+rowFloor))
+// updateA is the multiplicative rule of line 4, cut at 0, with B the product of Khatri and
+// Rao of the other factors: A∘[X₍ₛ₎(C⊙B)]₊/(A(CᵀC∘BᵀB) + ξ), BᵀB being the product of theirs
+// entry by entry.
+func (t *twin) updateA(side int) {
+	var under, square mat.Dense
+	under.Mul(t.c.T(), t.c)
+	for s, a := range t.a {
+		if s != side {
+			var aa mat.Dense
+			aa.Mul(a.T(), a)
+			under.MulElem(&under, &aa)
 		}
 	}
-}
-
-// transpose swaps the modes.
-func (t *twin) transpose() *twin {
-	s := *t
-	s.x = nil
-	for _, x := range t.x {
-		s.x = append(s.x, mat.DenseCopyOf(x.T()))
+	square.Mul(t.a[side], &under)
+	n, c := t.a[side].Dims()
+	over := mat.NewDense(n, c, nil)
+	for i, x := range t.x {
+		for _, e := range x.entries() {
+			for k := range c {
+				h := e.at[side]
+				over.Set(h, k, over.At(h, k)+e.value*t.model(e, k, side)*t.c.At(i, k))
+			}
+		}
 	}
-	s.a, s.b, s.u, s.v = t.b, t.a, t.v, t.u
-	return &s
+	t.a[side].Apply(func(h, k int, a float64) float64 {
+		return a * max(over.At(h, k), 0) / (square.At(h, k) + rowFloor)
+	}, t.a[side])
 }
 
 func (t *twin) updateC() {
-	n, c := t.c.Dims()
-	n1, n2 := t.x[0].Dims()
+	_, c := t.c.Dims()
 	var q mat.Dense
 	q.Mul(t.l, t.f)
 	q.Scale(-t.nu, &q)
 	q.Add(&q, scaled(2*t.eta, t.f))
-	for i := range n {
-		for k := range c {
-			sum := 0.0
-			for h := range n1 {
-				for g := range n2 {
-					sum += t.x[i].At(h, g) * t.a.At(h, k) * t.b.At(g, k)
-				}
+	for i, x := range t.x {
+		for _, e := range x.entries() {
+			for k := range c {
+				q.Set(i, k, q.At(i, k)+2*e.value*t.model(e, k, -1))
 			}
-			q.Set(i, k, q.At(i, k)+2*sum)
 		}
 	}
 	var svd mat.SVD
@@ -165,54 +210,51 @@ func (t *twin) updateF() {
 	}, t.f)
 }
 
-// gradientU is line 9: 2α Σ_i diag(h_i − f_i) V X_iᵀ + β·U∘((V∘V)Nᵀ), N the reciprocal row
-// norms as n₁×n₂.
-func (t *twin) gradientU() *mat.Dense {
-	c, n1 := t.u.Dims()
-	_, n2 := t.x[0].Dims()
-	var e mat.Dense
-	e.Sub(t.predict(), t.f)
-	grad := mat.NewDense(c, n1, nil)
+// gradient is line 9, entry by entry: 2α Σ_i (h_ik − f_ik) X_i(e)·v(e, k) + β Σ u·v²/‖w(e)‖,
+// over the entries e in the place of u, v being the product of the other sides' weights.
+func (t *twin) gradient(side int) *mat.Dense {
+	c, n := t.u[side].Dims()
+	var off mat.Dense
+	off.Sub(t.predict(), t.f)
+	grad := mat.NewDense(c, n, nil)
+	add := func(k, h int, v float64) { grad.Set(k, h, grad.At(k, h)+v) }
 	for i, x := range t.x {
-		for k := range c {
-			for h := range n1 {
-				for g := range n2 {
-					grad.Set(k, h, grad.At(k, h)+2*t.alpha*e.At(i, k)*t.v.At(k, g)*x.At(h, g))
-				}
+		for _, e := range x.entries() {
+			for k := range c {
+				add(k, e.at[side], 2*t.alpha*off.At(i, k)*e.value*t.weight(e, k, side))
 			}
 		}
 	}
-	for k := range c {
-		for h := range n1 {
-			for g := range n2 {
-				v := t.v.At(k, g)
-				grad.Set(k, h, grad.At(k, h)+t.beta*t.u.At(k, h)*v*v/(t.rowNorm(h, g)+rowFloor))
-			}
+	for _, e := range t.x[0].entries() {
+		for k := range c {
+			v := t.weight(e, k, side)
+			add(k, e.at[side], t.beta*t.u[side].At(k, e.at[side])*v*v/(t.score(e)+rowFloor))
 		}
 	}
 	return grad
 }
 
-func (t *twin) stepU(rate float64) {
-	grad := t.gradientU()
-	t.u.Apply(func(k, h int, u float64) float64 {
+func (t *twin) step(side int, rate float64) {
+	grad := t.gradient(side)
+	t.u[side].Apply(func(k, h int, u float64) float64 {
 		u -= rate * grad.At(k, h)
 		if t.nonneg {
 			u = max(u, 0)
 		}
 		return u
-	}, t.u)
+	}, t.u[side])
 }
 
 func (t *twin) iterate(steps int, rate float64) {
-	other := t.transpose() // of the same factors
-	t.updateA()
-	other.updateA()
+	for s := range t.a {
+		t.updateA(s)
+	}
 	t.updateC()
 	t.updateF()
 	for range steps {
-		t.stepU(rate)
-		other.stepU(rate)
+		for s := range t.u {
+			t.step(s, rate)
+		}
 	}
 }
 
@@ -239,17 +281,19 @@ func TestTwinHoldsTheFixtures(t *testing.T) {
 func dense(m [][]float64) *mat.Dense { return mat.NewDense(len(m), len(m[0]), flat(m)) }
 
 func (f *fixture) twin() *twin {
-	t := &twin{l: dense(f.L), a: dense(f.A0), b: dense(f.B0), c: dense(f.C0), f: dense(f.F0), u: dense(f.U0), v: dense(f.V0),
-		nu: f.Nu, alpha: f.Alpha, beta: f.Beta, eta: f.Eta, nonneg: f.Nonneg}
+	t := &twin{l: dense(f.L), c: dense(f.C0), f: dense(f.F0), nu: f.Nu, alpha: f.Alpha, beta: f.Beta, eta: f.Eta, nonneg: f.Nonneg}
+	for s, a := range f.modelStart() {
+		t.a, t.u = append(t.a, dense(a)), append(t.u, dense(f.weightStart()[s]))
+	}
 	for _, row := range f.X {
-		t.x = append(t.x, mat.NewDense(f.Shape[0], f.Shape[1], slices.Clone(row)))
+		t.x = append(t.x, tensor{f.Shape, row})
 	}
 	return t
 }
 
 // problem is a random case with clusters, for the engine and for the twin: a fixture
 // without answers.
-func problem(seed uint64, n1, n2, n, c int) *fixture {
+func problem(seed uint64, n, c int, shape ...int) *fixture {
 	r := rand.New(rand.NewPCG(seed, 0))
 	matrix := func(rows, cols int, top float64) [][]float64 {
 		m := rowstest.ZeroRows(rows, cols)
@@ -260,10 +304,15 @@ func problem(seed uint64, n1, n2, n, c int) *fixture {
 		}
 		return m
 	}
-	f := &fixture{Shape: []int{n1, n2}, N: n, Components: c, Nu: 0.5, Alpha: 0.7, Beta: 0.3, Eta: 40, Inner: 2, Iterations: 6,
-		A0: matrix(n1, c, 1), B0: matrix(n2, c, 1), U0: matrix(c, n1, 0.3), V0: matrix(c, n2, 0.3)}
-	centers := matrix(c, n1*n2, 1)
-	f.X = matrix(n, n1*n2, 0.5)
+	f := &fixture{Shape: shape, N: n, Components: c, Nu: 0.5, Alpha: 0.7, Beta: 0.3, Eta: 40, Inner: 2, Iterations: 6,
+		A0: matrix(shape[0], c, 1), B0: matrix(shape[1], c, 1), U0: matrix(c, shape[0], 0.3), V0: matrix(c, shape[1], 0.3)}
+	d := shape[0] * shape[1]
+	for _, side := range shape[2:] {
+		f.more = append(f.more, [2][][]float64{matrix(side, c, 1), matrix(c, side, 1)})
+		d *= side
+	}
+	centers := matrix(c, d, 1)
+	f.X = matrix(n, d, 0.5)
 	f.C0 = rowstest.ZeroRows(n, c)
 	size := make([]float64, c)
 	for i := range f.X {
@@ -298,30 +347,32 @@ func (f *fixture) anchors(r *rand.Rand, m, k int) {
 }
 
 func TestGradientsByCentralDifferences(t *testing.T) {
-	f := problem(3, 4, 5, 30, 3)
-	tw := f.twin()
-	s := f.solver(t, f.options(GraphKNN))
-	for mode, want := range []*mat.Dense{tw.gradientU(), tw.transpose().gradientU()} {
-		factor := []*mat.Dense{tw.u, tw.v}[mode]
-		// (φ(u+h) − φ(u−h))/2h is off by h²·φ‴/6 and by the rounding of φ over h: with h = 1e-5
-		// and φ about 10 of either 1e-10 or so; gradients are about 1.
-		const h = 1e-5
-		got := s.factorGradient(mode)
-		rows, cols := factor.Dims()
-		for k := range rows {
-			for j := range cols {
-				at := factor.At(k, j)
-				factor.Set(k, j, at+h)
-				up := tw.fit()
-				factor.Set(k, j, at-h)
-				down := tw.fit()
-				factor.Set(k, j, at)
-				slope := (up - down) / (2 * h)
-				if off := math.Abs(got[k*cols+j] - slope); !(off <= 1e-7*(1+math.Abs(slope))) {
-					t.Errorf("mode %d: gradient at (%d, %d) is %v, differences say %v", mode, k, j, got[k*cols+j], slope)
-				}
-				if off := math.Abs(got[k*cols+j] - want.At(k, j)); !(off <= 1e-12*(1+math.Abs(slope))) {
-					t.Errorf("mode %d: gradient at (%d, %d) is %v, the twin's %v", mode, k, j, got[k*cols+j], want.At(k, j))
+	for _, shape := range [][]int{{4, 5}, {3, 4, 2}, {2, 3, 2, 2}} {
+		f := problem(3, 30, 3, shape...)
+		tw := f.twin()
+		s := f.solver(t, f.options(GraphKNN))
+		for side, factor := range tw.u {
+			want := tw.gradient(side)
+			// (φ(u+h) − φ(u−h))/2h is off by h²·φ‴/6 and by the rounding of φ over h: with h = 1e-5
+			// and φ about 10 of either 1e-10 or so; gradients are about 1.
+			const h = 1e-5
+			got := s.factorGradient(side)
+			rows, cols := factor.Dims()
+			for k := range rows {
+				for j := range cols {
+					at := factor.At(k, j)
+					factor.Set(k, j, at+h)
+					up := tw.fit()
+					factor.Set(k, j, at-h)
+					down := tw.fit()
+					factor.Set(k, j, at)
+					slope := (up - down) / (2 * h)
+					if off := math.Abs(got[k*cols+j] - slope); !(off <= 1e-7*(1+math.Abs(slope))) {
+						t.Errorf("%v, side %d: gradient at (%d, %d) is %v, differences say %v", shape, side, k, j, got[k*cols+j], slope)
+					}
+					if off := math.Abs(got[k*cols+j] - want.At(k, j)); !(off <= 1e-12*(1+math.Abs(slope))) {
+						t.Errorf("%v, side %d: gradient at (%d, %d) is %v, the twin's %v", shape, side, k, j, got[k*cols+j], want.At(k, j))
+					}
 				}
 			}
 		}
