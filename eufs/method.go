@@ -71,7 +71,7 @@ func (m *configuredMethod) Options(o *method.Options) {
 		Bound(func() bool { return m.rho >= 1 && m.rho-m.rho == 0 }, "want a number of at least 1")
 	o.Float(&m.muMax, "mu-max", defaultMuMax, "largest value of the penalty").
 		Bound(func() bool { return m.muMax > 0 && m.muMax-m.muMax == 0 }, "want a number above 0")
-	o.Choice(&m.start, "start", "kmeans", "the first clusters of the rows: of k-means, as 0 and 1; or soft, with 0.2 added to all entries", namesOfStarts...)
+	o.Start(&m.start).Bound(func() bool { return m.start != "random" }, "eufs and hufs start from clusters; want kmeans or soft")
 	o.Choice(&m.state, "state", "float64", "precision of the numbers kept for each row between iterations; float32 halves their memory", "float32", "float64")
 	o.Clusters(&m.clusters)
 	m.stopping.Declare(o, "100", "1e-4", "changes")
@@ -118,7 +118,7 @@ func (m *configuredMethod) chosenWeights(hasTree bool) (alpha, beta method.Weigh
 }
 
 func (m *configuredMethod) newSetup(seed uint64, threads int) Setup {
-	s := Setup{Clusters: m.clusters, Start: Start(slices.Index(namesOfStarts, m.start)), Graph: GraphNone, Seed: seed, Threads: threads}
+	s := Setup{Clusters: m.clusters, Start: map[string]Start{"soft": StartSoft}[m.start], Graph: GraphNone, Seed: seed, Threads: threads}
 	if m.kind == EUFS {
 		s.Graph = GraphKind(slices.Index(namesOfGraphKinds, m.graph))
 		s.Neighbors, s.Anchors, s.AnchorKMeans, s.Sigma = m.anchors.Neighbors, m.anchors.Count, m.anchors.KMeans(), m.sigma

@@ -20,8 +20,6 @@ const (
 	StartGiven               // Setup.U
 )
 
-var namesOfStarts = []string{"kmeans", "soft"}
-
 // GraphKind is the kind of graph over the rows.
 type GraphKind int
 

@@ -118,9 +118,9 @@ func TestStarts(t *testing.T) {
 	shifted := mat.NewDense(n, k, nil)
 	shifted.Apply(func(i, c int, _ float64) float64 {
 		if hard.At(i, c) > 0 {
-			return 1 + softOffset
+			return 1 + rows.SoftOffset
 		}
-		return softOffset
+		return rows.SoftOffset
 	}, shifted)
 	within(t, "soft U", softU.RawMatrix().Data, orthonormal(shifted).RawMatrix().Data, 1e-13) // an SVD of condition 1.8
 	x := wholeX(t, p)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -18,8 +17,6 @@ const (
 	// least rowsPerCluster rows for each cluster. A start need not be optimal, and the papers' data sets are smaller.
 	sampleRows, sampleBytes = 10_000, 64 << 20
 	rowsPerCluster          = 20
-	// softOffset is added to the indicator by StartSoft.
-	softOffset = 0.2
 )
 
 func sampledRowCount(rowCount int64, features, clusters, anchors int) int {
@@ -144,50 +141,9 @@ func newStartSource(ctx context.Context, t *table, s Setup, sample rowSample) (*
 		return pass.Add(rows.ViewNumbers[int32](records[0]), cluster.Matrix(x))
 	}, rows.WritePass(st.labels))
 	if err == nil {
-		st.clusterRows, err = startRows(pass.Sizes, s.Start == StartSoft)
+		st.clusterRows, err = rows.OrthonormalIndicator(pass.Sizes, s.Start == StartSoft)
 	}
 	return st, err
-}
-
-// startRows returns the rows of U by cluster. Rows of the same cluster are equal, also in the polar factor. Let H be
-// the n×k indicator of the clusters, D = HᵀH, C = I plus 0.2 in every entry, and N = HC. Then the polar factor of N is
-// H·D^(−1/2)·P, P being the polar factor of the k×k matrix D^(1/2)·C.
-func startRows(sizes []int64, isSoft bool) ([]float64, error) {
-	k := len(sizes)
-	out := make([]float64, k*k)
-	for c, size := range sizes {
-		if size == 0 {
-			return nil, stream.Usagef("the start has %d clusters, and the rows fall into fewer; choose fewer {clusters}", k)
-		}
-		for j := range k {
-			if isSoft {
-				out[c*k+j] = softOffset
-			}
-		}
-		out[c*k+c]++
-		for j := range k {
-			out[c*k+j] *= math.Sqrt(float64(size))
-		}
-	}
-	m := kernel.RowMajor(out, k, k, k)
-	p := linalg.NewPolar(k)
-	if err := p.Add(m); err != nil {
-		return nil, err
-	}
-	if err := p.Factor(); err != nil {
-		return nil, err
-	}
-	p.RowsTo(0, m, m)
-	for c, size := range sizes {
-		for j := range k {
-			if v := out[c*k+j]; isSoft || j == c {
-				out[c*k+j] = v / math.Sqrt(float64(size))
-			} else {
-				out[c*k+j] = 0 // rounding aside, it is 0
-			}
-		}
-	}
-	return out, nil
 }
 
 // checkOrthonormal refuses a U without orthonormal columns, which the iteration requires. The iteration would never

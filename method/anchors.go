@@ -64,3 +64,8 @@ func (o *Options) Clusters(clusters *int) {
 	o.Int(clusters, "clusters", 10, "`C` clusters to expect, the number of dimensions of the embedding").
 		Bound(func() bool { return *clusters >= 1 }, "want 1 or more")
 }
+
+// Start declares the option for the first clusters of the rows, or for the first numbers in their place.
+func (o *Options) Start(start *string) *Option {
+	return o.Choice(start, "start", "kmeans", "the first clusters of the rows: of k-means, as 0 and 1; soft, with 0.2 added to all entries; or, for some methods, random numbers in their place", "kmeans", "soft", "random")
+}

@@ -109,7 +109,7 @@ var mayImport = map[string][]string{
 	"cluster":                    {"stream", "internal/numeric/kernel", "internal/memory/room"},
 	"anchor":                     {"stream", "gram", "cluster", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/disk/words", "internal/numeric/splitmix"},
 	"internal/judging/hygiene":   {"stream", "gram", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words", "internal/memory/room"},
-	"internal/rows":              {"stream", "internal/numeric/kernel", "internal/memory/room"},
+	"internal/rows":              {"stream", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
 	"internal/numeric/spectral":  {"stream", "gram", "anchor", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/rows"},
 	"internal/numeric/rowsparse": {"internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
 	"internal/rows/inmemory":     {"stream", "method", "internal/numeric/kernel", "internal/rows"},

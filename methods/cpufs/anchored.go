@@ -100,9 +100,9 @@ func (g *anchorGraph) eachBlock(ctx context.Context, visit func(number int, c []
 	}, passes...)
 }
 
-// startIteration scales C and B, and computes S_C. With F = C it then computes the sums, and Q' of the first iteration,
-// for which A and B follow from XᵀC. See anchorGraph for the symbols.
-func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error {
+// startIteration completes C, scales B, and computes S_C and S_F. Then it computes the sums, and Q' of the first
+// iteration, for which the A of all sides follow from XᵀC. See anchorGraph for the symbols.
+func (g *anchorGraph) startIteration(ctx context.Context, mix []float64) error {
 	s := g.s
 	c := s.c
 	root := make([]float64, g.weights.M) // Δ^(−1/2), and 0 for an anchor that no row uses
@@ -115,23 +115,25 @@ func (g *anchorGraph) startIteration(ctx context.Context, scale []float64) error
 		g.bx[i] *= root[i/s.d]
 	}
 	err := g.eachBlock(ctx, func(_ int, cRows []float64, weights kernel.Sparse) error {
-		scaleColumns(cRows, scale)
+		multiplyInPlace(s.team, cRows, s.c, mix, s.y)
 		for e, j := range weights.Index {
 			weights.Value[e] *= root[j]
 		}
 		g.addAnchorSums(weights, cRows, g.sc)
+		f := s.f[:len(cRows)]
+		cutNegative(f, cRows)
+		g.addAnchorSums(weights, f, g.sf)
 		return nil
 	}, rows.ModifyPass(g.stateFile), rows.ModifyPass(g.weights.File))
 	if err != nil {
 		return err
 	}
-	copy(g.sf, g.sc)
 	s.khatriRao(s.ab, s.nextFactors())
 	return g.passWithState(ctx, "forming Q", stream.ScratchModify, func(b *rowBlock, cRows []float64, weights kernel.Sparse) error {
 		s.sums.addSums(s.rowSumsOfStart(cRows, g.laplacianRows(cRows, weights)))
 		y := s.multiplyBlock(b, s.ab, c)
-		for i, f := range cRows {
-			cRows[i] = 2*y[i] + (2*s.opt.Eta-s.opt.Nu)*f
+		for i, v := range cRows {
+			cRows[i] = 2*y[i] + (2*s.opt.Eta-s.opt.Nu)*max(v, 0)
 		}
 		s.addTransposed(b, cRows, g.xq, c)
 		return nil

@@ -35,8 +35,9 @@
 // each A gives its exact minimum, but only if XᵀC times the other A is not negative. C may have negative entries. So the
 // exact minimum, cut at 0, is used in place of the rule, which also lets an entry that was once 0 grow again. C starts as
 // the scaled indicator of clusters found by k-means. With η = 10⁵ it hardly leaves its start, so a random start ranks by
-// chance, and a start with negative entries makes A vanish. Each U starts uniform, scaled by the one factor for which XW
-// fits F best. Steps are never of a fixed length.
+// chance, and a start with negative entries makes columns of A vanish. Each U starts uniform, scaled by the one factor
+// for which XW fits F best. Steps are never of a fixed length. StartRandom is the start of the authors' program, normal
+// numbers for C and their positive part for F, except that C is their polar factor, because the first A needs CᵀC = I.
 //
 // Chen, Guan, Li, Unsupervised feature selection via graph regularized nonnegative CP decomposition, IEEE Transactions
 // on Pattern Analysis and Machine Intelligence 45 (2023). Armijo, Minimization of functions having Lipschitz continuous

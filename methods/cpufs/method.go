@@ -30,7 +30,7 @@ func Specs() []method.Spec {
 		}
 	}
 	return []method.Spec{
-		spec(false, "cpufs", "pixels, or other cells of a grid, through a tensor model of the pictures (Chen, Guan, Li)"),
+		spec(false, "cpufs", "pixels, or other cells of a grid, through a tensor model of the pictures (Chen, Guan, Li 2023)"),
 		spec(true, "cpufsnn", "the same with weights that are not negative, most of them exactly 0"),
 	}
 }
@@ -44,6 +44,7 @@ type configuredMethod struct {
 	nu, eta     float64
 	graph       string
 	clusters    int
+	start       string
 	anchors     method.Anchors
 	stopping    method.Iteration
 }
@@ -73,6 +74,7 @@ func (m *configuredMethod) Options(o *method.Options) {
 		return nil
 	})
 	o.Clusters(&m.clusters)
+	o.Start(&m.start)
 	m.stopping.Declare(o, "500", "1e-6", "falls")
 }
 
@@ -100,7 +102,7 @@ func checkWeight(option string, weight method.Weight) error {
 
 func (m *configuredMethod) newOptions(seed uint64, threads int) Options {
 	return Options{
-		Nonnegative: m.nonnegative, Clusters: m.clusters, Nu: m.nu, Eta: m.eta, Alpha: m.alpha.First(), Beta: m.beta.First(),
+		Nonnegative: m.nonnegative, Clusters: m.clusters, Start: map[string]Start{"soft": StartSoft, "random": StartRandom}[m.start], Nu: m.nu, Eta: m.eta, Alpha: m.alpha.First(), Beta: m.beta.First(),
 		MaxIter: m.stopping.Most, Tol: m.stopping.Tol, Neighbors: m.anchors.Neighbors, Anchors: m.anchors.Count, AnchorKMeans: m.anchors.KMeans(),
 		Graph: map[string]GraphKind{"knn": GraphKNN, "anchor": GraphAnchors}[m.graph],
 		Seed:  seed, Threads: threads,
@@ -189,7 +191,7 @@ func (m *configuredMethod) Select(ctx context.Context, e *method.Evidence) (*met
 	r := res.ToRanking()
 	r.Passes, r.Warnings = res.Passes, res.Warnings
 	r.Used = map[string]any{
-		"shape": shapeText(grid.Shape), "clusters": opt.Clusters,
+		"shape": shapeText(grid.Shape), "clusters": opt.Clusters, "start": m.start,
 		"nu": opt.Nu, "alpha": opt.Alpha, "beta": opt.Beta, "eta": opt.Eta,
 		"max-iter": opt.MaxIter, "tol": opt.Tol, "graph": res.Graph, "neighbors": opt.Neighbors,
 	}

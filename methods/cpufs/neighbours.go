@@ -39,10 +39,12 @@ func (g *neighbourGraph) rowsOfBlock(x []float64, block int) []float64 {
 	return x[r.First[block]*g.s.c:][:r.Height[block]*g.s.c]
 }
 
-func (g *neighbourGraph) startIteration(_ context.Context, scale []float64) error {
+func (g *neighbourGraph) startIteration(_ context.Context, mix []float64) error {
 	s := g.s
-	scaleColumns(g.c, scale)
-	copy(g.f, g.c)
+	for number := range s.rows.source.Height {
+		multiplyInPlace(s.team, g.rowsOfBlock(g.c, number), s.c, mix, s.y)
+	}
+	cutNegative(g.f, g.c)
 	for number, h := range s.rows.source.Height {
 		lc := s.lc[:h*s.c]
 		g.laplacian.LaplacianTo(s.opt.Threads, lc, g.c, s.rows.source.First[number], h, s.c)

@@ -23,6 +23,16 @@ const (
 
 func (k GraphKind) String() string { return [...]string{"auto", "knn", "anchor"}[k] }
 
+// Start is the way in which C starts, whose columns are orthonormal. F starts as C with its negative entries set to 0.
+type Start int
+
+// Each constant is a way to start C.
+const (
+	StartKMeans Start = iota // the indicator of clusters found by k-means, with columns scaled to length 1
+	StartSoft                // the polar factor of that indicator plus 0.2 in every entry
+	StartRandom              // the polar factor of normal random numbers, as the paper starts
+)
+
 const (
 	defaultClusters = 10
 	defaultNu       = 1
@@ -46,6 +56,7 @@ type Options struct {
 	Nonnegative bool // CPUFSnn: U₁, U₂, … ≥ 0
 
 	Clusters int // c, the number of components; 0 means 10, or the number of rows if that is smaller
+	Start    Start
 
 	Nu    float64 // ν, weight of the graph; 0 means 1
 	Alpha float64 // α, weight of the fit of XW to F; 0 means 1
@@ -130,6 +141,9 @@ func (o Options) Validate() error {
 	}
 	if o.Memory < 0 {
 		faults.Addf("memory = %d is negative", o.Memory)
+	}
+	if o.Start < StartKMeans || o.Start > StartRandom {
+		faults.Addf("unknown start %d", o.Start)
 	}
 	switch o.Graph {
 	case GraphAuto, GraphKNN, GraphAnchors:

@@ -165,21 +165,23 @@ func (s *solver) prepareStart(ctx context.Context, plan Plan) error {
 	if err != nil {
 		return err
 	}
-	centers, err := s.findStartCenters(ctx, x)
-	if err != nil {
-		return err
+	var centers kernel.Matrix[float64]
+	if s.opt.Start != StartRandom {
+		if centers, err = s.findStartCenters(ctx, x); err != nil {
+			return err
+		}
 	}
 	if err := s.makeGraph(ctx, plan, x); err != nil {
 		return err
 	}
-	scale, err := s.assignRows(ctx, centers)
+	mix, err := s.formStart(ctx, centers)
 	if err != nil {
 		return err
 	}
 	if err := s.initFactors(ctx); err != nil {
 		return err
 	}
-	return s.graph.startIteration(ctx, scale)
+	return s.graph.startIteration(ctx, mix)
 }
 
 // makeGraph makes the graph of the rows. x is the sample of the rows, from which anchors are chosen.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
@@ -68,6 +71,67 @@ func TestSelectIsTheTwin(t *testing.T) {
 	}
 }
 
+// From starts with F beside C the engine equals the twin too. C is the polar factor of normal
+// numbers, or of the indicator of the clusters plus 0.2; F is C without its negative entries.
+func TestStartsAreTheTwins(t *testing.T) {
+	f := problem(17, 61, 3, 3, 4, 2)
+	f.Theta = 0.003
+	n, c := f.N, f.Components
+	begin := func(start Start) *solver {
+		opt := f.options(GraphKNN)
+		opt.givenStart, opt.Start, opt.Seed = nil, start, 7
+		return f.solver(t, opt)
+	}
+	labels := begin(StartKMeans).graph.(*neighbourGraph).c
+	random := rand.New(rand.NewPCG(7, startStream+1))
+	for _, start := range []Start{StartKMeans, StartSoft, StartRandom} {
+		raw := mat.NewDense(n, c, nil)
+		raw.Apply(func(i, k int, _ float64) float64 {
+			indicator := 0.0
+			if labels[i*c+k] > 0 {
+				indicator = 1
+			}
+			switch start {
+			case StartSoft:
+				return indicator + 0.2
+			case StartRandom:
+				return random.NormFloat64()
+			}
+			return indicator
+		}, raw)
+		s := begin(start)
+		g := s.graph.(*neighbourGraph)
+		// An SVD of a condition below 3.
+		if off := rowstest.RelativeDistance(g.c, polarFactor(raw).RawMatrix().Data); !(off <= 1e-13) {
+			t.Errorf("start %v: C is off by %.3g", start, off)
+		}
+		for i, v := range g.f {
+			if v != max(g.c[i], 0) {
+				t.Errorf("start %v: F[%d] is %v, C there %v", start, i, v, g.c[i])
+			}
+		}
+		tw := f.twin()
+		tw.c, tw.f = mat.NewDense(n, c, slices.Clone(g.c)), mat.NewDense(n, c, slices.Clone(g.f))
+		for side := range f.Shape {
+			tw.a[side] = mat.NewDense(f.Shape[side], c, slices.Clone(s.a[side].Data))
+			tw.u[side] = mat.NewDense(c, f.Shape[side], slices.Clone(s.u[side].Data))
+		}
+		objective := f.follow(tw)
+		for _, graph := range []GraphKind{GraphKNN, GraphAnchors} {
+			for place, opt := range f.places(t, graph) {
+				opt.givenStart, opt.Start, opt.Seed = nil, start, 7
+				r := mustSelect(t, serve(f.X, 7), f.grid(t), opt)
+				if off := rowstest.RelativeDistance(r.Objective, objective); !(off <= 1e-11) {
+					t.Errorf("start %v, %v, %s: objective %v, the twin's %v", start, graph, place, r.Objective, objective)
+				}
+				if off := rowstest.RelativeDistance(r.Scores, tw.scores()); !(off <= 1e-10) {
+					t.Errorf("start %v, %v, %s: scores off by %.3g", start, graph, place, off)
+				}
+			}
+		}
+	}
+}
+
 // places are the ways to keep rows, state and G.
 func (f *fixture) places(t *testing.T, graph GraphKind) map[string]Options {
 	t.Helper()
@@ -92,7 +156,7 @@ func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
 			var want *Result
 			for _, workers := range []int{1, 8} {
 				for _, place := range []string{"all in memory", "rows on disk", "state on disk"} {
-					opt := Options{Nonnegative: nonneg, Clusters: 4, Iterations: 8, Graph: graph, Seed: 5, Threads: workers, Anchors: 20}
+					opt := Options{Nonnegative: nonneg, Start: Start(i), Clusters: 4, Iterations: 8, Graph: graph, Seed: 5, Threads: workers, Anchors: 20}
 					opt.rowsOnDisk = place != "all in memory"
 					if opt.stateOnDisk = place == "state on disk" && graph == GraphAnchors; opt.stateOnDisk {
 						opt.Scratch = &rowstest.Scratch{}
@@ -114,7 +178,7 @@ func TestBitsDoNotDependOnMemoryOrWorkers(t *testing.T) {
 func TestObjectiveFalls(t *testing.T) {
 	for seed := range uint64(6) {
 		f := problem(20+seed, 120, 5, [][]int{{6, 7}, {3, 7, 2}}[seed%3%2]...)
-		opt := Options{Nonnegative: seed%2 == 1, Clusters: 5, Seed: seed, Graph: []GraphKind{GraphKNN, GraphAnchors}[seed/2%2], Anchors: 20,
+		opt := Options{Nonnegative: seed%2 == 1, Start: Start(seed % 3), Clusters: 5, Seed: seed, Graph: []GraphKind{GraphKNN, GraphAnchors}[seed/2%2], Anchors: 20,
 			Eta: []float64{1e5, 1, 50}[seed/2], MaxIter: 60}
 		r := mustSelect(t, serve(f.X, 50), f.grid(t), opt)
 		for i, v := range r.Objective[1:] {
@@ -208,11 +272,13 @@ func TestSelectErrors(t *testing.T) {
 		{"below the minimum", "-1 is below the minimum that the profile found", negative, Options{Clusters: 2, Scaling: &Scaling{Min: make([]float64, 12), Range: slices.Repeat([]float64{1}, 12)}}},
 		{"a fill too few", "1 fills for 12", good(), Options{Clusters: 2, Scaling: &Scaling{Fill: []float64{0}}}},
 		{"zeros", "every feature is constant", zero, Options{Clusters: 2}},
-		{"one row often", "there are fewer distinct rows", same, Options{Clusters: 2}},
+		{"one row often", "the rows fall into fewer", same, Options{Clusters: 2}},
 		{"clusters", "clusters 21: there are 20 rows", good(), Options{Clusters: 21}},
 		{"read", "disk on fire", good(), Options{Clusters: 2, rowsOnDisk: true}},
 		{"memory", "raise it: memory-limit", good(), Options{Clusters: 2, Memory: 1000}},
+		{"one row often, and soft", "the rows fall into fewer", same, Options{Clusters: 2, Start: StartSoft}},
 		{"options", "nu = -1", good(), Options{Nu: -1}},
+		{"start", "unknown start 3", good(), Options{Start: 3}},
 	} {
 		src := serve(c.x, 6)
 		if c.name == "read" {

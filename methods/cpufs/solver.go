@@ -60,9 +60,10 @@ type rowGraph interface {
 	// startClusterPass returns the passes over scratch files for that pass.
 	addClusterRows(b *rowBlock, c []float64) error
 	startClusterPass() []stream.ScratchPass
-	// startIteration multiplies the columns of C by the entries of scale, computes the rowSums for F = C, and prepares the
-	// first iteration. The A of all sides, XᵀC and P = XᵀF are known already.
-	startIteration(ctx context.Context, scale []float64) error
+	// startIteration multiplies the rows that were stored by mix, c×c, which makes them C, computes the rowSums for F = C
+	// with its negative entries set to 0, and prepares the first iteration. The A of all sides, XᵀC and P = XᵀF are known
+	// already.
+	startIteration(ctx context.Context, mix []float64) error
 	// updateCAndF computes C and F for the new A of the model, and then XᵀC, P = XᵀF, the rowSums and GW = XᵀXW.
 	updateCAndF(ctx context.Context) error
 	// valuesToSave returns the part of an iteration's state that is in memory; the rest is in scratch files. It is for
@@ -149,8 +150,10 @@ func (s *solver) sumOverRuns(n int, visit func(t *rowSums, from, to int)) (total
 func (s *solver) rowSumsOfStart(cRows, lcRows []float64) rowSums {
 	return s.sumOverRuns(len(cRows)/s.c, func(t *rowSums, from, to int) {
 		for i := from * s.c; i < to*s.c; i++ {
-			t.ff += cRows[i] * cRows[i]
-			t.clf += cRows[i] * lcRows[i]
+			f := max(cRows[i], 0)
+			t.ff += f * f
+			t.cf += (cRows[i] - f) * (cRows[i] - f)
+			t.clf += f * lcRows[i]
 		}
 	})
 }
@@ -177,8 +180,15 @@ func (s *solver) splitSums(ctx context.Context, other []float64) error {
 	return nil
 }
 
-func scaleColumns(matrix, factors []float64) {
-	for i := range matrix {
-		matrix[i] *= factors[i%len(factors)]
+func multiplyInPlace(team *kernel.Team, x []float64, c int, m, scratch []float64) {
+	n := len(x) / c
+	old := append(scratch[:0], x...)
+	clear(x)
+	kernel.Gemm(team, 1, kernel.RowMajor(old, n, c, c), kernel.RowMajor(m, c, c, c), kernel.RowMajor(x, n, c, c))
+}
+
+func cutNegative(dst, x []float64) {
+	for i, v := range x {
+		dst[i] = max(v, 0)
 	}
 }

@@ -92,47 +92,85 @@ func (s *solver) findStartCenters(ctx context.Context, sample kernel.Matrix[floa
 	return kernel.Matrix[float64](r.Centers), nil
 }
 
-// assignRows passes C, the indicator of the clusters, to the graph. It returns the factors that scale the columns of C:
-// one divided by the root of each cluster's size. Afterwards XᵀC is known, and so is P = XᵀF, because F = C.
-func (s *solver) assignRows(ctx context.Context, centers kernel.Matrix[float64]) (scale []float64, err error) {
-	c, given := s.c, s.opt.givenStart
-	scale = slices.Repeat([]float64{1}, c)
-	var near *kernel.Nearest
-	if given == nil {
-		clear(scale)
-		near = kernel.NewNearest(s.team, centers, 1)
-	}
-	var label []int32
-	var distance []float64
-	err = s.rows.eachBlock(ctx, "assigning rows to clusters", func(b *rowBlock) error {
-		h := b.x.Rows
-		own := s.z[:h*c]
-		if given != nil {
-			copy(own, given.c[b.first*c:])
-		} else {
-			label, distance = rows.ResizeSlice(label, h), rows.ResizeSlice(distance, h)
+// formStart passes the rows of an n×c matrix H to the graph, and returns a c×c matrix M: the first C is HM. If C comes from
+// clusters, H is their indicator, and M depends on their sizes, which are known after the pass. Otherwise H is C. F starts
+// as C with its negative entries set to 0. Afterwards XᵀC and P = XᵀF are known.
+func (s *solver) formStart(ctx context.Context, centers kernel.Matrix[float64]) (mix []float64, err error) {
+	c := s.c
+	var fillRows func(own []float64, b *rowBlock)
+	sizes := slices.Repeat([]int64{1}, c) // of the clusters; with 1 M is the identity
+	switch given := s.opt.givenStart; {
+	case given != nil:
+		fillRows = func(own []float64, b *rowBlock) { copy(own, given.c[b.first*c:]) }
+	case s.opt.Start == StartRandom:
+		if fillRows, err = s.drawRowsOfC(); err != nil {
+			return nil, err
+		}
+	default:
+		clear(sizes)
+		near := kernel.NewNearest(s.team, centers, 1)
+		var label []int32
+		var distance []float64
+		fillRows = func(own []float64, b *rowBlock) {
+			label, distance = rows.ResizeSlice(label, b.x.Rows), rows.ResizeSlice(distance, b.x.Rows)
 			near.SearchTo(label, distance, b.x)
 			clear(own)
 			for i, k := range label {
 				own[i*c+int(k)] = 1
-				scale[k]++
+				sizes[k]++
 			}
 		}
+	}
+	err = s.rows.eachBlock(ctx, "assigning rows to clusters", func(b *rowBlock) error {
+		own, positive := s.z[:b.x.Rows*c], s.z[b.x.Rows*c:][:b.x.Rows*c]
+		fillRows(own, b)
+		cutNegative(positive, own)
 		s.addTransposed(b, own, s.xc, c)
+		if s.opt.Start == StartRandom {
+			s.addTransposed(b, positive, s.p, c)
+		}
 		return s.graph.addClusterRows(b, own)
 	}, s.graph.startClusterPass()...)
 	if err != nil {
 		return nil, err
 	}
-	for k, n := range scale {
-		if n == 0 {
-			return nil, stream.Usagef("{clusters} %d: there are fewer distinct rows", c)
-		}
-		scale[k] = 1 / math.Sqrt(n)
+	if mix, err = rows.OrthonormalIndicator(sizes, s.opt.Start == StartSoft); err != nil {
+		return nil, err
 	}
-	scaleColumns(s.xc, scale)
-	copy(s.p, s.xc)
-	return scale, nil
+	if s.opt.Start != StartRandom {
+		copy(s.p, s.xc) // the rows are not negative
+	}
+	// If H is an indicator or M the identity, max(0, HM) is max(0, H)·max(0, M).
+	positive := make([]float64, c*c)
+	cutNegative(positive, mix)
+	multiplyInPlace(s.team, s.xc, s.c, mix, s.ab)
+	multiplyInPlace(s.team, s.p, s.c, positive, s.ab)
+	return mix, nil
+}
+
+// drawRowsOfC draws an n×c matrix of normal numbers, whose polar factor is the first C. The function that it returns
+// writes the rows of a block of C; it must be called for all blocks in turn.
+func (s *solver) drawRowsOfC() (fillRows func(own []float64, b *rowBlock), err error) {
+	draw := func(random *rand.Rand, h int) []float64 {
+		x := s.lc[:h*s.c]
+		for i := range x {
+			x[i] = random.NormFloat64()
+		}
+		return x
+	}
+	newRandom := func() *rand.Rand { return rand.New(rand.NewPCG(s.opt.Seed, startStream+1)) }
+	polar, random := newProcrustes(s), newRandom()
+	for _, h := range s.rows.source.Height {
+		if err := polar.addBlock(draw(random, h)); err != nil {
+			return nil, err
+		}
+	}
+	if err := polar.factorizeQ(); err != nil {
+		return nil, err
+	}
+	random = newRandom()
+	root := make([]float64, s.c*s.c) // writeRowsOfC fills it, but it is not used
+	return func(own []float64, b *rowBlock) { polar.writeRowsOfC(b.number, own, draw(random, b.x.Rows), root) }, nil
 }
 
 // initFactors sets A and U of all sides (see the package comment) to uniform random values. The U are scaled by the
@@ -175,5 +213,5 @@ func (s *solver) initFactors(ctx context.Context) error {
 	return nil
 }
 
-// startStream separates the random numbers of the factors from the random numbers of k-means.
+// startStream separates the random numbers of the factors from the random numbers of k-means and of C.
 const startStream = 0x63707566

@@ -173,6 +173,12 @@ func (t *twin) updateA(side int) {
 		}
 	}
 	t.a[side].Apply(func(h, k int, a float64) float64 {
+		switch {
+		case under.At(k, k) == 0: // mended: any a is a minimum, and 0 for all sides would never change again
+			return a
+		case a == 0: // mended: it grows again, to the minimum for CᵀC = I
+			return max(over.At(h, k), 0) / under.At(k, k)
+		}
 		return a * max(over.At(h, k), 0) / (square.At(h, k) + rowFloor)
 	}, t.a[side])
 }
@@ -190,14 +196,19 @@ func (t *twin) updateC() {
 			}
 		}
 	}
+	t.c = polarFactor(&q)
+}
+
+func polarFactor(q mat.Matrix) *mat.Dense {
 	var svd mat.SVD
-	if !svd.Factorize(&q, mat.SVDThin) {
+	if !svd.Factorize(q, mat.SVDThin) {
 		panic("no SVD")
 	}
-	var u, v mat.Dense
+	var u, v, p mat.Dense
 	svd.UTo(&u)
 	svd.VTo(&v)
-	t.c.Mul(&u, v.T())
+	p.Mul(&u, v.T())
+	return &p
 }
 
 func (t *twin) updateF() {
