@@ -11,16 +11,28 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
-// TestBytes: one restart allocates no more than Bytes. Garbage counts too, so moves are few.
+// TestBytes: k-means allocates no more than Bytes, for any number of threads. Garbage counts too, so moves are few, and
+// there is one centre without a store, which leaves garbage for every further one.
 func TestBytes(t *testing.T) {
-	for _, c := range []struct{ n, k, clusters int }{{300, 5, 3}, {2000, 300, 10}, {5000, 40, 64}} {
+	for _, c := range []struct {
+		n, k, clusters, restarts int
+		spherical                bool
+	}{
+		{300, 5, 3, 1, false}, {2000, 300, 10, 1, false}, {5000, 40, 64, 1, false}, {4000, 30, 200, 1, false}, {2000, 300, 40, 3, false},
+		{2000, 300, 1, 1, true}, {5000, 20, 1, 2, true},
+	} {
 		x, _ := blobs(1, c.n, c.k, 10, 1)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		mustKMeans(t, x, Options{Clusters: c.clusters, MaxIter: 3, Threads: 1})
-		runtime.ReadMemStats(&after)
-		if took, most := int64(after.TotalAlloc-before.TotalAlloc), Bytes(c.n, c.k, c.clusters, 1); took > most {
-			t.Errorf("%d×%d in %d clusters: %d bytes, Bytes says %d", c.n, c.k, c.clusters, took, most)
+		for _, threads := range []int{1, 8, 32} {
+			opt := Options{Clusters: c.clusters, Restarts: min(c.restarts, threads), MaxIter: 3, Threads: threads, Spherical: c.spherical}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			mustKMeans(t, x, opt)
+			runtime.ReadMemStats(&after)
+			if took, most := int64(after.TotalAlloc-before.TotalAlloc), opt.Bytes(c.n, c.k); took > most {
+				t.Errorf("%+v, %d threads: %d bytes, Bytes gives %d", c, threads, took, most)
+			} else {
+				t.Logf("%+v, %d threads: %d of %d KiB", c, threads, took>>10, most>>10)
+			}
 		}
 	}
 }

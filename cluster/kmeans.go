@@ -111,7 +111,7 @@ func isBetter(a, b *Result) bool {
 func plainRestart(ctx context.Context, team *kernel.Team, x matrix, t *store, workers []*worker, opt Options, number int) (*Result, error) {
 	var unit *rowNormalizer
 	if opt.Spherical {
-		unit = newRowNormalizer(team, rowsPerBlock(team, x.Cols), x.Cols)
+		unit = newRowNormalizer(team, rowsPerBlock(team.Threads(), x.Cols), x.Cols)
 	}
 	centers, err := firstCenters(ctx, team, x, unit, t, workers, opt, number)
 	if err != nil {

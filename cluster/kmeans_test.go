@@ -52,7 +52,7 @@ func TestWorkersAndCutsChangeNoBit(t *testing.T) {
 		team := kernel.NewTeam(1)
 		var unit *rowNormalizer
 		if spherical {
-			unit = newRowNormalizer(team, rowsPerBlock(team, x.Cols), x.Cols)
+			unit = newRowNormalizer(team, rowsPerBlock(team.Threads(), x.Cols), x.Cols)
 		}
 		start := must.Get(firstCenters(t.Context(), team, x, unit, nil, nil, opt, 0))(t)
 		r, err := runLloyd(t.Context(), team, start, opt.withDefaults(), func(p *Pass) error {

@@ -40,19 +40,35 @@ type Options struct {
 	Threads int // 0 means GOMAXPROCS
 }
 
-// Bytes bounds the memory of [KMeans] in addition to its n×k rows. It counts a narrow copy of the rows. For each
-// parallel restart it counts choosing centres and a descent, and allows for labels, moved rows, three more sets of
-// centres, and the workers.
-func Bytes(n, k, clusters, restarts int) int64 {
+// Bytes bounds the memory of [KMeans] with these options in addition to its n×k rows. It counts a narrow copy of the
+// rows. For each parallel restart it counts choosing centres, a descent or a pass, and allows for labels, moved rows, and
+// three more sets of centres. Every thread adds its working memory.
+func (o Options) Bytes(n, k int) int64 {
+	o = o.withDefaults()
+	parallel := min(o.Restarts, o.Threads)
 	return room.Measure(func(l *room.Layout) {
-		t := layOutStore(l, n, k)
-		for range restarts {
-			layOutSeeder(l, n, k, clusters)
-			t.layOutScreen(l, trialsPerCenter(clusters))
-			new(descent).layOut(l, t, clusters)
-			l.Add(48*int64(n) + 8*(3*int64(clusters)+256)*int64(k) + 5<<20)
+		var t *store
+		if !o.Spherical {
+			t = layOutStore(l, n, k)
+		}
+		for restart := range parallel {
+			o.layOutRestart(l, t, n, k, (o.Threads+restart)/parallel)
 		}
 	})
+}
+
+func (o Options) layOutRestart(l *room.Layout, t *store, n, k, workers int) {
+	layOutSeeder(l, n, k, o.Clusters)
+	l.Add(48*int64(n) + 8*3*int64(o.Clusters)*int64(k) + 1<<20)
+	if t != nil {
+		t.layOutScreen(l, trialsPerCenter(o.Clusters))
+		l.Add(int64(min(workers, (n+batchRows-1)/batchRows)) * t.workerBytes(o.Clusters))
+		if isDescentFaster(o.Clusters, k) {
+			new(descent).layOut(l, t, o.Clusters)
+			return
+		}
+	}
+	l.Add(passBytes(workers, o.Clusters, k, o.Spherical))
 }
 
 // Validate returns one *stream.UsageError with every fault of o for KMeans of the given numbers of rows and columns.

@@ -47,9 +47,9 @@ const (
 	maxBlockRows = 1 << 12
 )
 
-// rowsPerBlock returns the number of rows of k values that a team processes together. It does not affect results.
-func rowsPerBlock(team *kernel.Team, k int) int {
-	return team.Threads() * min(max(blockValues/max(k, 1), minBlockRows), maxBlockRows)
+// rowsPerBlock returns the number of rows of k values that a team of workers processes together. It does not affect results.
+func rowsPerBlock(workers, k int) int {
+	return workers * min(max(blockValues/max(k, 1), minBlockRows), maxBlockRows)
 }
 
 // NewPass starts a pass for the c×k centres, which it keeps but does not change. For spherical k-means the centres must
@@ -60,7 +60,7 @@ func NewPass(threads int, centers Matrix, spherical bool) *Pass {
 
 func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 	c, k := centers.Rows, centers.Cols
-	rows := rowsPerBlock(team, k)
+	rows := rowsPerBlock(team.Threads(), k)
 	p := &Pass{
 		team: team, sums: make([]float64, c*k), Sizes: make([]int64, c),
 		centers: centers, near: kernel.NewNearest(team, centers, 1), far: farthestRows{limit: min(c, maxSpares)},
@@ -73,6 +73,17 @@ func newPass(team *kernel.Team, centers matrix, spherical bool) *Pass {
 		p.unit = newRowNormalizer(team, rows, k)
 	}
 	return p
+}
+
+// passBytes bounds the memory of a Pass and, if it is spherical, of a search for the first centres without a store.
+func passBytes(workers, c, k int, isSpherical bool) int64 {
+	rows := int64(rowsPerBlock(workers, k))
+	search := kernel.NearestBytes(workers, c, k)
+	bytes := search + kernel.SparseBytes(workers, int(rows), c, 1) + 8*int64(c)*int64(k) + (4+8+8)*rows
+	if isSpherical {
+		bytes += search + 2*(8*int64(k)+1)*rows // both scale rows to length 1
+	}
+	return bytes
 }
 
 func (p *Pass) startPass(centers matrix) {

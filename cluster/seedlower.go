@@ -18,7 +18,7 @@ func (s *seeder) lowerSquares(points matrix, lowered [][]float64) {
 func (s *seeder) lowerAllSquares(points matrix, lowered [][]float64) {
 	count := points.Rows
 	near := kernel.NewNearest(s.team, points, count)
-	rows := min(rowsPerBlock(s.team, s.x.Cols), s.x.Rows)
+	rows := min(rowsPerBlock(s.team.Threads(), s.x.Cols), s.x.Rows)
 	index, distance := make([]int32, rows*count), make([]float64, rows*count)
 	for at := 0; at < s.x.Rows; at += rows {
 		block := s.x.Sub(at, 0, min(rows, s.x.Rows-at), s.x.Cols)

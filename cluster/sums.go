@@ -75,7 +75,7 @@ func (d *descent) moveColumns(m clusterMove, from, to int) {
 func (d *descent) addAllRowsToSums() {
 	c, k := d.centers.Rows, d.store.k
 	if d.ones == nil {
-		d.ones = slices.Repeat([]float64{1}, min(rowsPerBlock(d.team, k), d.store.n))
+		d.ones = slices.Repeat([]float64{1}, min(rowsPerBlock(d.team.Threads(), k), d.store.n))
 	}
 	for at := 0; at < d.store.n; at += len(d.ones) {
 		rows := min(len(d.ones), d.store.n-at)

@@ -127,7 +127,7 @@ func (s Setup) layOutPrepare(l *room.Layout, shape layout, valueBytes, anchors i
 	sample := sampledRowCount(n, d, shape.k, anchors)
 	team := kernel.TeamBytes(d, d)
 	near := func(points int) int64 { return kernel.NearestBytes(s.Threads, points, d) + team }
-	start := max(cluster.Bytes(sample, d, shape.k, min(s.Restarts, s.Threads)), near(shape.k)+clusterBytes*threads) + 24*int64(sample)
+	start := max(cluster.Options{Clusters: shape.k, Restarts: s.Restarts, Threads: s.Threads}.Bytes(sample, d), near(shape.k)+clusterBytes*threads) + 24*int64(sample)
 	var graph int64
 	switch s.Graph {
 	case GraphKNN:

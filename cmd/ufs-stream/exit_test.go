@@ -67,6 +67,8 @@ func TestExitCodes(t *testing.T) {
 		{"select x -k abc", exit.Usage, "-k abc: want a whole number"},
 		{"select x --seed -1", exit.Usage, "--seed -1: want a whole number from 0 on"},
 		{"select x --variance much", exit.Usage, "--variance much: want a number"},
+		{"select --method greedy --sketch 64 --passes 0 " + good, exit.Usage, "--passes 0: want 1 or more"},
+		{"select --checkpoint-every 0s " + good, exit.Usage, "--checkpoint-every 0s: want a time above 0"},
 		{"select x --checkpoint-every soon", exit.Usage, "--checkpoint-every soon: want a duration"},
 		{"select x --threads 1000000", exit.Usage, "up to 1024"},
 		{"select x -o sel.jso", exit.Usage, "did you mean json?"},

@@ -136,9 +136,14 @@ func (o Options) baseBytes(src stream.Source, shape []int, anchors int) int64 {
 		l.Add(int64(o.Threads) * 8 * 4 * h * c)                 // procrustes
 		l.Add(8 * (2*c*c + 8*d))                                // roots, norms and results
 		l.Add(kernel.TeamBytes(max(s.d, most), max(s.d, most))) // products
-		// These bytes are for the sample of the start, as drawn (the sampler is then freed) and scaled, and for its clusters.
+		// These bytes are for the sample of the start, as drawn and scaled, and for its clusters, when the sampler is freed.
 		sample := sampleRowCount(s.d, s.c, anchors)
-		l.Add(anchor.SamplerBytes(sample, s.d) + 8*int64(sample)*(d+4))
+		l.Add(8 * int64(sample) * (d + 4))
+		temporary := max(anchor.SamplerBytes(sample, s.d), o.kmeansOfStart().Bytes(sample, s.d))
+		if anchors > 0 && o.AnchorKMeans {
+			temporary = max(temporary, o.kmeansOfAnchors(anchors).Bytes(sample, s.d))
+		}
+		l.Add(temporary)
 		l.Add(int64(o.Threads+1) * kernel.NearestBytes(1, s.c, s.d+1))
 		if anchors > 0 {
 			l.Add(8*2*int64(anchors) + kernel.NearestBytes(o.Threads, anchors, s.d))

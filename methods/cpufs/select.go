@@ -224,8 +224,7 @@ func (s *solver) anchorPoints(ctx context.Context, plan Plan, x kernel.Matrix[fl
 	case m > x.Rows:
 		return x, stream.Usagef("{anchors} %d: there are %d rows", m, x.Rows)
 	case s.opt.AnchorKMeans:
-		// MaxIter and Tol are as in package anchor, because further moves of the centres are small.
-		r, err := cluster.KMeans(ctx, cluster.Matrix(x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.opt.Seed, Threads: s.opt.Threads})
+		r, err := cluster.KMeans(ctx, cluster.Matrix(x), s.opt.kmeansOfAnchors(m))
 		if err != nil {
 			return x, err
 		}

@@ -82,10 +82,17 @@ func (s *solver) scaledRows(c *stream.Chunk) (kernel.Matrix[float64], error) {
 	return x, s.rows.placeRows(x, c)
 }
 
+func (o *Options) kmeansOfStart() cluster.Options {
+	return cluster.Options{Clusters: o.Clusters, Restarts: startRestarts, MaxIter: startMoves, Seed: o.Seed, Threads: o.Threads}
+}
+
+// kmeansOfAnchors has MaxIter and Tol as in package anchor, because further moves of the centres are small.
+func (o *Options) kmeansOfAnchors(count int) cluster.Options {
+	return cluster.Options{Clusters: count, MaxIter: 50, Tol: 1e-3, Seed: o.Seed, Threads: o.Threads}
+}
+
 func (s *solver) findStartCenters(ctx context.Context, sample kernel.Matrix[float64]) (kernel.Matrix[float64], error) {
-	r, err := cluster.KMeans(ctx, cluster.Matrix(sample), cluster.Options{
-		Clusters: s.c, Restarts: startRestarts, MaxIter: startMoves, Seed: s.opt.Seed, Threads: s.opt.Threads,
-	})
+	r, err := cluster.KMeans(ctx, cluster.Matrix(sample), s.opt.kmeansOfStart())
 	if err != nil {
 		return kernel.Matrix[float64]{}, err
 	}

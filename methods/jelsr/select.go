@@ -79,7 +79,9 @@ func Bytes(d, m, rank int, opt Options) int64 {
 		if opt.Method == NDFS {
 			c = min(c, m)
 			l.Add(8 * int64(m) * int64(c)) // the coordinates of initialLabels, then its result
-			l.Phase(func() { l.Add(spectral.EmbedBytes(m, c) + cluster.Bytes(m, max(c-1, 1), c, startRestarts)) })
+			l.Phase(func() {
+				l.Add(spectral.EmbedBytes(m, c) + cluster.Options{Clusters: c, Restarts: startRestarts, Threads: opt.Threads}.Bytes(m, max(c-1, 1)))
+			})
 			ridge.LayOut(l, d, rank, c)
 			new(labelProblem).layOut(l, d, m, rank, c)
 			return

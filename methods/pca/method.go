@@ -59,7 +59,7 @@ func (m *componentMethod) Cost(s method.Shape) (method.Cost, error) {
 	case s.OutOfCore: // there is no form that reads the rows again
 		return method.Cost{Bytes: method.Unaffordable, Least: method.Unaffordable}, nil
 	case m.isClustered:
-		return method.Cost{Bytes: PrincipalBytes(d, s.Rank, s.K, m.components)}, nil
+		return method.Cost{Bytes: PrincipalBytes(d, s.Rank, s.K, s.Threads, m.components)}, nil
 	default:
 		return method.Cost{Bytes: LargestBytes(d, s.Rank, s.K)}, nil
 	}

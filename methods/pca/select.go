@@ -114,7 +114,7 @@ func firstOfLargestLoadings(loadings []float64, isTaken []bool) int {
 
 // PrincipalBytes bounds the memory of SelectPrincipal in addition to G, for k of d features and the given number of
 // components. If rank is not 0, G is a factor of `rank` rows.
-func PrincipalBytes(d, rank, k int, components method.ComponentCount) int64 {
+func PrincipalBytes(d, rank, k, threads int, components method.ComponentCount) int64 {
 	q := components.Count
 	if components = orDefault(components); q == 0 {
 		q = d
@@ -127,7 +127,7 @@ func PrincipalBytes(d, rank, k int, components method.ComponentCount) int64 {
 		l.Phase(func() {
 			l.Add(8 * int64(rank) * int64(rank)) // the dual matrix of a factor stays
 			kernel.NewMatrix[float64](l, q, d)   // the loadings
-			l.Add(cluster.Bytes(d, q, max(k, 1), 1))
+			l.Add(cluster.Options{Clusters: max(k, 1), Threads: threads}.Bytes(d, q))
 			l.Add(8*int64(k)*int64(q) + 80*int64(d)) // the best clusters so far, distances and the result
 		})
 	})

@@ -438,7 +438,7 @@ func TestBytes(t *testing.T) {
 			}
 		}}
 		must.Get(SelectPrincipal(ctx, g, Options{K: s.k, Components: c, Threads: 1}))(t)
-		if bound := PrincipalBytes(s.d, g.Rank, s.k, c); most > bound || most < 8*int64(s.d)*10 {
+		if bound := PrincipalBytes(s.d, g.Rank, s.k, 2, c); most > bound || most < 8*int64(s.d)*10 {
 			t.Errorf("pfa, %+v: %d bytes held, want at most %d and the loadings", s, most, bound)
 		}
 	}

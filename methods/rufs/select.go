@@ -65,7 +65,9 @@ func Bytes(n int64, d int, opt Options) int64 {
 				l.Add(kernel.TeamBytes(k, k))
 			}
 		})
-		l.Phase(func() { l.Add(cluster.Bytes(rowCount, d, opt.Clusters, min(kmeansRestarts, opt.Threads))) })
+		l.Phase(func() {
+			l.Add(cluster.Options{Clusters: opt.Clusters, Restarts: kmeansRestarts, Threads: opt.Threads}.Bytes(rowCount, d))
+		})
 		p := &problem{n: rowCount, d: d, c: opt.Clusters}
 		p.layOutSolution(l)
 		p.layOutRounds(l)

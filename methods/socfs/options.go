@@ -71,11 +71,14 @@ func (o Options) WithDefaults() Options {
 // Bytes bounds the memory of Select in addition to the Graph of m anchors and d features. rank is the number of rows of
 // G if it is a factor, otherwise 0.
 func Bytes(m, d, rank int, opt Options) int64 {
-	c, wide := min(opt.WithDefaults().Clusters, m), max(m, d)
+	opt = opt.WithDefaults()
+	c, wide := min(opt.Clusters, m), max(m, d)
 	return room.Measure(func(l *room.Layout) {
 		l.Add(kernel.TeamBytes(wide, wide))
 		l.Add(8 * int64(m) * int64(c)) // the points of initialIndicators, then its result
-		l.Phase(func() { l.Add(spectral.EmbedBytes(m, c) + cluster.Bytes(m, c, c, kmeansRestarts)) })
+		l.Phase(func() {
+			l.Add(spectral.EmbedBytes(m, c) + cluster.Options{Clusters: c, Restarts: kmeansRestarts, Threads: opt.Threads}.Bytes(m, c))
+		})
 		ridge.LayOut(l, d, rank, c)
 		new(solver).layOut(l, m, d, rank, c)
 		l.Add(8 * (int64(rank)*int64(m) + 2*int64(d))) // B_g, and the norms of two rounds

@@ -276,11 +276,11 @@ var options = []Option{
 		Help: "largest scratch space, including copies of objects, as 100GiB (default: no bound)"},
 	{Name: OptionSketch, Part: PartAlone, Section: Limiting, roles: ShapesStatistics | FrozenByPlan, field: func(q *Request) any { return &q.Choice.Sketch },
 		Help: "greedy and methods on the anchor graph, if the Gram matrix is too large: estimate it by a sketch of `ROWS` rows. ROWS may also be the error of an entry as a share (as 2%%), or auto (2,048 rows). The output marks estimates"},
-	{Name: "passes", Part: PartAlone, Section: Limiting, roles: ShapesAnswer, field: func(q *Request) any { return &q.Choice.Reads }, Bounds: AtLeast(0, "1 or more"),
+	{Name: "passes", Part: PartAlone, Section: Limiting, roles: ShapesAnswer, field: func(q *Request) any { return &q.Choice.Reads }, Bounds: OneOrMore,
 		Help: "greedy with {sketch}: read the input at most `N` times. 1 leaves estimates, 2 (default) makes the scores exact, more may find a better choice"},
 	{Name: "checkpoint", Part: PartCheckpoint, Section: Limiting, field: func(q *Request) any { return &q.Checkpoint.Folder }, Default: AutoCheckpoint,
 		Help: "save the progress of the run in `DIR` now and then, and when interrupted; the same command continues from there. auto: in OUTPUT.checkpoint next to {o}, if the run is predicted to take more than ten minutes; none: nowhere"},
-	{Name: "checkpoint-every", Part: PartCheckpoint, Section: Limiting, field: func(q *Request) any { return &q.Checkpoint.Every }, Default: "30s", Bounds: AtLeast(0, "a time above 0"),
+	{Name: "checkpoint-every", Part: PartCheckpoint, Section: Limiting, field: func(q *Request) any { return &q.Checkpoint.Every }, Default: "30s", Bounds: Bounds{"a time above 0", func(v float64) bool { return v > 0 }},
 		Help: "shortest time between saves; they take no more than 2 %% of the run"},
 }
 

@@ -114,7 +114,10 @@ func PickScore(scores []cluster.Scores, score func(cluster.Scores) float64) []fl
 // needs the n×k matrix that the function columns returns for its run, unless all runs share one, and the memory of
 // k-means. The memory of one more worker is added for garbage that is not yet collected.
 func TrialsBytes(n, d, k, clusters, workers int) int64 {
-	return int64(workers+1) * (8*int64(n)*int64(k) + cluster.Bytes(n, d, clusters, 1))
+	plain := cluster.Options{Clusters: clusters, Threads: 1}
+	spherical := plain
+	spherical.Spherical = true
+	return int64(workers+1) * (8*int64(n)*int64(k) + max(plain.Bytes(n, d), spherical.Bytes(n, d)))
 }
 
 // AffinityTrialBytes returns the memory that [RunTrials] needs in addition to the n×d rows if it clusters by affinity
