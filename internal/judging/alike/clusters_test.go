@@ -365,3 +365,20 @@ func TestLayout(t *testing.T) {
 		}
 	})
 }
+
+// TestMemoryBytes: MemoryBytes counts the eigenpairs of a small submatrix too, beside the layout, lists and the team.
+func TestMemoryBytes(t *testing.T) {
+	const d = maxDenseOrder
+	team, a, all := kernel.NewTeam(1), kernel.NewMatrix[float64](nil, d, d), integersBelow(d)
+	for i := range d {
+		a.Data[i*d+i] = float64(1 + i)
+	}
+	roomtest.CheckLayout(t, "a small search", MemoryBytes(d)-512*d-kernel.TeamBytes(d, d), func() {
+		c := new(clusterer)
+		c.layOut(nil, d)
+		c.search.team = team
+		if found := must.Get(c.search.findLeadingComponents(a, all, nil, finalGoal()))(t); math.Abs(found.values[0]-d) > 1e-9 {
+			t.Errorf("the largest eigenvalue is %v, want %v", found.values[0], d)
+		}
+	})
+}

@@ -108,5 +108,6 @@ func (m *Matrix) NearestColumns(j, count int) []Near {
 // MemoryBytes returns an upper bound of the memory that New and the methods of a Matrix need besides the Gram matrix of
 // d columns. It includes a second d×d matrix, the search for components, and lists.
 func MemoryBytes(d int) int64 {
-	return room.Measure(func(l *room.Layout) { new(clusterer).layOut(l, d) }) + 512*int64(d) + kernel.TeamBytes(d, d)
+	return room.Measure(func(l *room.Layout) { new(clusterer).layOut(l, d) }) + linalg.SymmetricEigenBytes(max(min(d, maxDenseOrder), searchSpace)) +
+		512*int64(d) + kernel.TeamBytes(d, d)
 }
