@@ -98,6 +98,7 @@ type checker struct {
 	aimsAtError     bool            // the checked selection was made to minimise the error
 	isConstrained   bool            // groups, costs or forbidden features limited the choice
 	isCentred       bool            // the selection's recorded errors are for centred columns, whatever the scale
+	mostColumns     int             // of the files read so far; weights of the first file are still in memory with the second
 	driftedFeatures []string        // each text names a feature, and some of the columns with which it is no longer correlated
 	verdict         *result.Verdict
 }

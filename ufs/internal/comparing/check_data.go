@@ -62,7 +62,8 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 	q.Stats, q.Choice.Keep = path, nil
 	relating.FitToStats(&q, head)
 	names := wording.ColumnNames(head.Columns)
-	reserved := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(len(names), len(choice.FeatureNames(c.Selection)))
+	c.mostColumns = max(c.mostColumns, len(names))
+	reserved := 2*gram.HistogramsBytes(len(names)) + judge.WeightsBytes(c.mostColumns, len(choice.FeatureNames(c.Selection)))
 	uncentred := c.isCentred && slices.Contains([]string{"none", "minmax", "unit"}, q.Choice.Scale)
 	if uncentred { // measuring errors of uncentred columns makes a centred copy of the matrix
 		reserved += 8 * int64(len(names)) * int64(len(names))

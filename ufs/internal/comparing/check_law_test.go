@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/internal/testing/tabletest"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/choice"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/scanning"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/selecting"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
@@ -66,5 +68,27 @@ func TestCheckNeverSaysFalselyThatAllIsWell(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestBaselineWeightsAreReserved: the weights that a baseline of more columns left in memory count when the second file
+// is read.
+func TestBaselineWeightsAreReserved(t *testing.T) {
+	const columns, before, k = 20, 5000, 4
+	file, stats := scanTable(t, tabletest.NewFactors("groups", 0, 10, 300, columns, 4))
+	selection := must.Get(selecting.SelectByRequest(t.Context(), request.Request{Input: request.Input{Paths: []string{file}}, Choice: request.Choice{Method: "greedy", K: k}}))(t)
+	need := func(mostColumns int) int64 {
+		c := &checker{CheckRequest: CheckRequest{Selection: selection}, mostColumns: mostColumns}
+		c.request = must.Get(settled.RecordedRequest(selection, nil))(t)
+		c.request.Limits.Memory = 1
+		_, err := c.loadStats(t.Context(), stats)
+		m := (*stream.MemoryError)(nil)
+		if !errors.As(err, &m) {
+			t.Fatalf("after %d columns, a memory limit of 1 byte: got error %v, want a *stream.MemoryError", mostColumns, err)
+		}
+		return m.Need
+	}
+	if got, want := need(before)-need(0), judge.WeightsBytes(before, k)-judge.WeightsBytes(columns, k); got != want {
+		t.Errorf("a baseline of %d columns adds %d bytes to the need of %d columns, want %d", before, got, columns, want)
 	}
 }
