@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
@@ -66,6 +67,37 @@ func TestPixels(t *testing.T) {
 		if p := findPixels(other); p != nil {
 			t.Errorf("%s: got pixels %+v, want none", name, p)
 		}
+	}
+}
+
+// TestPixelsWithBands: the bands of px_R_C_B stand side by side, in the picture, on the page and in its text. Beside
+// names without a band such names are other features.
+func TestPixelsWithBands(t *testing.T) {
+	const rows, cols, bands = 3, 4, 2
+	s := new(stream.Selection)
+	for i := range rows * cols * bands {
+		name := fmt.Sprintf("px_%d_%d_%d", i/bands/cols, i/bands%cols, i%bands)
+		s.Columns = append(s.Columns, stream.ColumnReport{Name: name, Mean: stream.Number(i)})
+	}
+	s.Selected = []stream.Selected{{Rank: 1, Name: "px_2_1_1"}}
+	p := findPixels(s)
+	if p == nil || p.rows != rows || p.cols != cols*bands || p.bands != bands || len(p.chosen) != 1 || p.chosen[0] != (pixel{"px_2_1_1", 2, cols + 1, 1}) {
+		t.Fatalf("got image %+v, want %d×%d pixels in %d bands, and px_2_1_1 in row 2, column %d", p, rows, cols, bands, cols+1)
+	}
+	for i := range rows * cols * bands {
+		if got := p.mean[i/bands/cols*p.cols+i%bands*cols+i/bands%cols]; got != float64(i) {
+			t.Errorf("%s: got mean %v, want %d", s.Columns[i].Name, got, i)
+		}
+	}
+	view := must.Get(newMaskView(s))(t)
+	for _, want := range []string{`viewBox="0 0 8 3"`, "3 rows by 4 columns, 2 bands side by side", `<rect x="5" y="2" width="1" height="1"><title>px_2_1_1: rank 1</title>`} {
+		if !strings.Contains(string(view.SVG), want) {
+			t.Errorf("the mask has no %q: %s", want, view.SVG)
+		}
+	}
+	s.Columns = append(s.Columns, stream.ColumnReport{Name: "px_0_0"})
+	if p := findPixels(s); p != nil {
+		t.Errorf("with px_0_0 beside: got pixels %+v, want none", p)
 	}
 }
 

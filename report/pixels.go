@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/ufs-stream/ufs-stream/report/internal/chart"
@@ -12,39 +13,52 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// pixelImage is an image whose pixels are features named px_ROW_COLUMN.
+// pixelImage is an image whose pixels are features named px_ROW_COLUMN, or px_ROW_COLUMN_BAND. The bands of a picture
+// stand side by side in the image.
 type pixelImage struct {
-	rows, cols int
+	rows, cols int       // of the image, all bands included
+	bands      int       // at least 1
 	mean       []float64 // means of the pixels, row by row; NaN for a pixel without a feature
 	chosen     []pixel   // sorted by rank
 	leftOut    int       // number of pixels without a feature
 	others     int       // number of features that are not pixels
 }
 
-type pixel struct{ row, col, rank int }
+// pixel is a chosen pixel. name has only letters, digits and underscores.
+type pixel struct {
+	name           string
+	row, col, rank int
+}
 
 // maxPixelSide bounds width and height of the image, because a feature's name may contain any number.
 const maxPixelSide = 4096
 
 // findPixels finds an image in the features of s. It returns nil unless at least half of the features, and at least one
-// chosen feature, have names of pixels.
+// chosen feature, have names of pixels. Names with a band are of pixels only if no feature is named px_ROW_COLUMN.
 func findPixels(s *stream.Selection) *pixelImage {
 	name := regexp.MustCompile(`^px_([0-9]{1,4})_([0-9]{1,4})$`)
-	parse := func(s string) (r, c int, ok bool) {
+	if !slices.ContainsFunc(s.Columns, func(c stream.ColumnReport) bool { return name.MatchString(c.Name) }) {
+		name = regexp.MustCompile(`^px_([0-9]{1,4})_([0-9]{1,4})_([0-9]{1,4})$`)
+	}
+	parse := func(s string) (place [3]int, ok bool) { // row, column, band
 		m := name.FindStringSubmatch(s)
 		if m == nil {
-			return 0, 0, false
+			return place, false
 		}
-		r, _ = strconv.Atoi(m[1])
-		c, _ = strconv.Atoi(m[2])
-		return r, c, r < maxPixelSide && c < maxPixelSide
+		for i, text := range m[1:] {
+			place[i], _ = strconv.Atoi(text)
+		}
+		return place, max(place[0], place[1], place[2]) < maxPixelSide
 	}
 	var p pixelImage
+	var shape [3]int
 	n := 0
 	grow := func(s string) bool {
-		r, c, ok := parse(s)
+		place, ok := parse(s)
 		if ok {
-			p.rows, p.cols = max(p.rows, r+1), max(p.cols, c+1)
+			for i, v := range place {
+				shape[i] = max(shape[i], v+1)
+			}
 			n++
 		}
 		return ok
@@ -57,10 +71,11 @@ func findPixels(s *stream.Selection) *pixelImage {
 	for _, l := range s.LeftOut {
 		grow(l.Name) // a constant pixel belongs to the image
 	}
+	p.rows, p.cols, p.bands = shape[0], shape[1]*shape[2], shape[2]
 	for _, f := range s.Selected {
 		for _, name := range f.Features() {
-			if r, c, ok := parse(name); ok && r < p.rows && c < p.cols {
-				p.chosen = append(p.chosen, pixel{r, c, f.Rank})
+			if at, ok := parse(name); ok && at[0] < shape[0] && at[1] < shape[1] && at[2] < shape[2] {
+				p.chosen = append(p.chosen, pixel{name, at[0], at[2]*shape[1] + at[1], f.Rank})
 			}
 		}
 	}
@@ -73,8 +88,8 @@ func findPixels(s *stream.Selection) *pixelImage {
 		p.mean[i] = math.NaN()
 	}
 	for _, c := range s.Columns {
-		if r, col, ok := parse(c.Name); ok {
-			p.mean[r*p.cols+col] = float64(c.Mean)
+		if at, ok := parse(c.Name); ok {
+			p.mean[at[0]*p.cols+at[2]*shape[1]+at[1]] = float64(c.Mean)
 		}
 	}
 	for _, v := range p.mean {
@@ -142,11 +157,20 @@ func (m mask) PaintInto(to drawing.Canvas, body drawing.Frame) error {
 		Frame: drawing.Frame{Left: body.Left + 34, Top: body.Top + 18, Right: body.Right, Bottom: body.Bottom - 52},
 		X:     chart.Scale{Hi: float64(m.cols)}, Y: chart.Scale{Hi: float64(m.rows)},
 	}
-	a.Right = a.Left + a.Height()*float64(m.cols)/float64(m.rows)
+	side := min(a.Height()/float64(m.rows), a.Width()/float64(m.cols))
+	a.Right, a.Bottom = a.Left+side*float64(m.cols), a.Top+side*float64(m.rows)
 	for _, t := range (chart.TickOptions{Whole: true, MaxLabels: 6}).TickMarks(0, float64(m.rows)) { // the first row is on top
 		to.DrawText(drawing.TickLettering(drawing.AnchorEnd), drawing.Point{X: a.Left - 8, Y: a.PointAt(0, float64(m.rows)-t.Value).Y + 3.5}, t.Label)
 	}
-	chart.DrawXAxis(to, a, "column", chart.TickOptions{Whole: true, MaxLabels: 6}.TickMarks(0, float64(m.cols)), true)
+	label, width := "column", 1.0
+	if m.bands > 1 {
+		label, width = "band", float64(m.cols)/float64(m.bands)
+	}
+	ticks := chart.TickOptions{Whole: true, MaxLabels: 6}.TickMarks(0, float64(m.cols)/width)
+	for i := range ticks {
+		ticks[i].Value *= width
+	}
+	chart.DrawXAxis(to, a, label, ticks, true)
 	img := m.meanImage(drawing.LeftOutHue.ToNRGBA(255))
 	for _, c := range m.chosen {
 		img.SetNRGBA(c.col, c.row, drawing.ChosenHue.ToNRGBA(255))

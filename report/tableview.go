@@ -210,13 +210,17 @@ func newMaskView(s *stream.Selection) (*maskView, error) {
 		v.Note = fmt.Sprintf("%s are no pixels and not shown here.", countNoun(p.others, "feature"))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="mask" viewBox="0 0 %d %d" role="img" aria-label="%s over the mean image of %d rows by %d columns.">`, p.cols, p.rows, v.Chosen, p.rows, p.cols)
+	bands := ""
+	if p.bands > 1 {
+		bands = fmt.Sprintf(", %d bands side by side", p.bands)
+	}
+	fmt.Fprintf(&b, `<svg class="mask" viewBox="0 0 %d %d" role="img" aria-label="%s over the mean image of %d rows by %d columns%s.">`, p.cols, p.rows, v.Chosen, p.rows, p.cols/p.bands, bands)
 	fmt.Fprintf(&b, `<image width="%d" height="%d" preserveAspectRatio="none" href="%s"/>`, p.cols, p.rows, png)
 	for _, c := range p.chosen {
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="1" height="1"><title>px_%d_%d: rank %d</title></rect>`, c.col, c.row, c.row, c.col, c.rank)
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="1" height="1"><title>%s: rank %d</title></rect>`, c.col, c.row, c.name, c.rank)
 	}
 	b.WriteString("</svg>")
-	v.SVG = template.HTML(b.String()) // has only numbers and base64
+	v.SVG = template.HTML(b.String()) // has only numbers, base64 and names of pixels
 	return v, nil
 }
 

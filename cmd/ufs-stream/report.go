@@ -35,7 +35,7 @@ func newReport(c *cli) *cobra.Command {
 explains, how many features are worth keeping, and whether to trust it. Then come the names with a
 button that copies them, the curve, the ranking, the features that each chosen one stands for,
 correlations between the chosen ones, and missing values. For features named px_R_C it shows the
-mask of chosen pixels over the mean image. Details of the run are folded below.
+mask of chosen pixels over the mean image, and for px_R_C_B band by band. Details of the run are folded below.
 Several selections are compared: in one table, in one plot, with masks side by side, and by the
 rank of each feature in each. If their inputs differ, it shows how far the columns drifted.
 It also shows the JSON of path and of eval. The page loads nothing, follows light and dark,
