@@ -94,7 +94,6 @@ func newWorker(t *store) *worker {
 	return &worker{team: kernel.NewTeam(1), batch: make([]int32, 0, batchRows), padded: make([]float64, paddedRows*t.paddedRowLength()), rowReader: rowGroup{from: -1}}
 }
 
-// workerBytes bounds the memory of a worker that screens c centres.
 func (t *store) workerBytes(c int) int64 {
 	values := 8*(paddedRows+groupRows)*t.paddedRowLength() + 4*batchRows*(t.stride+1) + 4*c*valueRows
 	return int64(values) + kernel.TeamBytes(c, batchRows)

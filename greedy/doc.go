@@ -21,7 +21,9 @@
 // the rows names candidates, and the choice among these candidates is exact. Results have the same bits for any number
 // of workers and any memory.
 //
-// Deviations from the paper: f drifts in the recursion, so it is recomputed from G and H whenever its rounding error
+// Deviations from the paper: the methods of this package standardize columns by default (gram.ScaleStandard: mean 0 and
+// standard deviation 1), so that no unit decides. The paper chooses from the columns as they are, which is
+// gram.ScaleNone, and a column of larger variance then counts more. f drifts in the recursion, so it is recomputed from G and H whenever its rounding error
 // could change a choice. At the rank of the data the paper would go on to choose noise; here a second layer is chosen
 // among the other features as if the first were absent, with a warning. Finally, the caller can keep columns, which
 // are then chosen first.

@@ -86,8 +86,8 @@ func (o *Options) kmeansOfStart() cluster.Options {
 	return cluster.Options{Clusters: o.Clusters, Restarts: startRestarts, MaxIter: startMoves, Seed: o.Seed, Threads: o.Threads}
 }
 
-// kmeansOfAnchors has MaxIter and Tol as in package anchor, because further moves of the centres are small.
 func (o *Options) kmeansOfAnchors(count int) cluster.Options {
+	// MaxIter and Tol are as in package anchor, because further moves of the centres are small.
 	return cluster.Options{Clusters: count, MaxIter: 50, Tol: 1e-3, Seed: o.Seed, Threads: o.Threads}
 }
 

@@ -1,6 +1,6 @@
 // Package jelsr ranks features by a sparse regression onto clusters of the rows, found jointly with the regression on
 // an anchor graph. It implements two methods: Hou, Nie, Li, Yi and Wu, "Joint embedding learning and sparse regression"
-// (JELSR), IEEE Transactions on Cybernetics 2014, and Li, Yang, Liu, Zhou and Lu, "Unsupervised feature selection using
+// (JELSR), IEEE Transactions on Cybernetics 44 (2014), and Li, Yang, Liu, Zhou and Lu, "Unsupervised feature selection using
 // nonnegative spectral analysis" (NDFS), AAAI 2012.
 //
 // X is the n×d matrix of the centred data, L is the Laplacian of a graph of the rows, and W is the d×c matrix of the
@@ -48,6 +48,14 @@
 // An iteration costs about d³ flops. JELSR also needs the c leading eigenpairs of a matrix of order m+d. As in the
 // papers, JELSR does not exclude the constant vector. It is an eigenvector with the cost β, and is a column of Y if β
 // is among the c least costs.
+//
+// # The graph is not the papers'
+//
+// JELSR's paper weighs an edge by local linear approximation: the weights are the ones by which a row is best
+// reproduced from its nearest rows. NDFS's paper takes exp(−‖xᵢ−xⱼ‖²/σ²) between nearest rows, and L = I −
+// D^(−1/2)WD^(−1/2). Both methods here take the anchor graph, W = BBᵀ, which joins rows that share anchors and whose
+// degrees are 1. For n×n graphs of the papers the scores differ, and so do figures that are compared with the papers'.
+// If every row is an anchor, the graph is still W = BBᵀ.
 //
 // # Corrections of the papers
 //

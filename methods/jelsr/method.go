@@ -25,7 +25,7 @@ func Specs() []method.Spec {
 		}
 	}
 	return []method.Spec{
-		spec(JELSR, "the features that fit an embedding of the graph made with them (Hou, Nie, Li, Yi, Wu 2014)",
+		spec(JELSR, "the features that fit an embedding of the anchor graph, not of its paper's graph (Hou, Nie, Li, Yi, Wu 2014)",
 			"slow where features are many, and at 2 % of them about as good as random ones on public sets"),
 		spec(NDFS, "the features that fit cluster labels of the graph made with them (Li, Yang, Liu, Zhou, Lu 2012)",
 			"middling where few features are chosen"),
