@@ -30,7 +30,7 @@ type Start int
 const (
 	StartKMeans Start = iota // the indicator of clusters found by k-means, with columns scaled to length 1
 	StartSoft                // the polar factor of that indicator plus 0.2 in every entry
-	StartRandom              // the polar factor of normal random numbers, as the paper starts
+	StartRandom              // the polar factor of normal random numbers, with which the authors' program starts
 )
 
 const (
