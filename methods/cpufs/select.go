@@ -52,7 +52,7 @@ func newSolver(src stream.Source, grid Grid, opt Options) (*solver, Plan, error)
 	if plan.StateInMemory {
 		scratch = stream.InMemory{}
 	}
-	s.stage = stream.StageOf(opt.Stages, "rows", scratch)
+	s.stage = stream.StageOf(opt.Stages, "tensor", scratch) // earlier builds saved other values as "rows"
 	return s, plan, nil
 }
 
