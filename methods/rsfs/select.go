@@ -43,7 +43,7 @@ func RankBytes(n int64, d int, opt Options) int64 {
 		l.Phase(func() { l.Add(rows.SearchBytes(n, d, k, opt.Threads)) })
 		l.Add(n * int64(k) * rows.NeighbourBytes)
 		l.Phase(func() {
-			l.Add(spectral.EmbedRowsBytes(rowCount, c) + cluster.Bytes(rowCount, c, c, min(kmeansRestarts, opt.Threads)))
+			l.Add(spectral.EmbedRowsBytes(rowCount, c) + cluster.Options{Clusters: c, Restarts: kmeansRestarts, Threads: opt.Threads}.Bytes(rowCount, c))
 		})
 		rank := rankOfGramFactor(rowCount, d)
 		kernel.NewMatrix[float64](l, d, cmp.Or(rank, d)) // G, or its factor
