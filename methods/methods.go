@@ -22,6 +22,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods/rufs"
 	"github.com/ufs-stream/ufs-stream/methods/socfs"
 	"github.com/ufs-stream/ufs-stream/methods/sogfs"
+	"github.com/ufs-stream/ufs-stream/methods/spcafs"
 	"github.com/ufs-stream/ufs-stream/methods/spec"
 	"github.com/ufs-stream/ufs-stream/methods/u2fs"
 	"github.com/ufs-stream/ufs-stream/methods/udfs"
@@ -49,6 +50,7 @@ func All() []method.Spec {
 		jelsr.Specs(),
 		fsfs.Specs(),
 		fspca.Specs(),
+		spcafs.Specs(),
 		cdlfs.Specs(),
 		socfs.Specs(),
 		u2fs.Specs(),

@@ -10,7 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Specs declares SFUFS and FUFS.
+// Specs declares SFUFS, FUFS and SFESA.
 func Specs() []method.Spec {
 	spec := func(m Method, about, caution string) method.Spec {
 		return method.Spec{
@@ -28,6 +28,7 @@ func Specs() []method.Spec {
 			"on public sets hardly better than random features"),
 		spec(FUFS, "the same with the projection itself as embedding",
 			"on public sets about as good as random features; behind sfufs"),
+		subsetSpec(),
 	}
 }
 

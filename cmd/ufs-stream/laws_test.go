@@ -19,7 +19,7 @@ import (
 // graphRequests are flags that choose a method on the anchor graph, and vary its settings.
 func graphRequests() []string {
 	return []string{
-		"--method sfufs --anchors 150", "--method sfufs --constraint identity --alpha 10 --anchors 150", "--method fufs --gamma 0.5 --anchors 150", "--method graphgreedy --anchors 150", "--method graphgreedy --target spectral --clusters 4 --anchors 150", "--method graphgreedy --target scatter --anchors 150", "--method graphgreedy --smooth auto --anchors 150",
+		"--method sfufs --anchors 150", "--method sfufs --constraint identity --alpha 10 --anchors 150", "--method fufs --gamma 0.5 --anchors 150", "--method sfesa --anchors 150", "--method graphgreedy --anchors 150", "--method graphgreedy --target spectral --clusters 4 --anchors 150", "--method graphgreedy --target scatter --anchors 150", "--method graphgreedy --smooth auto --anchors 150",
 		"--method align", "--method align --diffusion 3 --neighbors 4 --keep x007", "--method laplacian --anchors 150", "--method mcfs --clusters 6 --anchors 150", "--method graphgreedy --anchor-method kmeans --anchors 40",
 		"--method sfufs --where x000>0 --anchors 150", "--method spec --power 2 --anchors 150", "--method spec --score phi3 --clusters 4 --anchors 150", "--method jelsr --clusters 4 --alpha 5 --anchors 150",
 		"--method ndfs --clusters 4 --anchors 150", "--method u2fs --clusters 6 --anchors 150", "--method socfs --clusters 4 --alpha 0.05x --anchors 150",
@@ -81,7 +81,7 @@ func sameBits(t *testing.T) func(s *stream.Selection, what ...any) {
 // number of threads, directly or through statistics files. For the same files, no bit of
 // the answer depends on the threads or the limit.
 func TestCutsAndThreads(t *testing.T) {
-	grams := []string{"--method greedy", "--method partgreedy", "--method fastcan", "--method fsfs", "--method pcalrg", "--method pfa", "--method fspca", "--method cdlfs"}
+	grams := []string{"--method greedy", "--method partgreedy", "--method fastcan", "--method fsfs", "--method pcalrg", "--method pfa", "--method fspca", "--method spcafs", "--method cdlfs"}
 	want := make(map[string][]string)
 	for _, n := range []int{1, 21} {
 		dir, paths := plant(t, 1260, n)

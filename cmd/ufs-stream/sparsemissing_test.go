@@ -62,7 +62,7 @@ func TestSparseMissingMean(t *testing.T) {
 	lists := []string{"--sparse", "indices,values,12", sparse}
 	for _, method := range []string{
 		"greedy", "greedy --missing pairwise", "partgreedy --partitions 3", "greedy --scale none", "greedy --scale minmax", "variance", "laplacian --anchors 40",
-		"graphgreedy --anchors 40", "sfufs --anchors 40 --clusters 3", "eufs --clusters 2 --max-iter 2", "hufs --clusters 2 --max-iter 2", "fsfs", "fspca", "cdlfs --max-iter 3", "udfs --clusters 2", "rsfs --clusters 2", "sogfs --clusters 2 --max-iter 3",
+		"graphgreedy --anchors 40", "sfufs --anchors 40 --clusters 3", "sfesa --anchors 40", "eufs --clusters 2 --max-iter 2", "hufs --clusters 2 --max-iter 2", "fsfs", "fspca", "spcafs --max-iter 3", "cdlfs --max-iter 3", "udfs --clusters 2", "rsfs --clusters 2", "sogfs --clusters 2 --max-iter 3",
 		"u2fs --anchors 40 --clusters 2", "greedy --scale rank", "greedy --rows 120",
 	} {
 		t.Run(method, func(t *testing.T) {

@@ -111,7 +111,7 @@ var mayImport = map[string][]string{
 	"internal/judging/hygiene":   {"stream", "gram", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words", "internal/memory/room"},
 	"internal/rows":              {"stream", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
 	"internal/numeric/spectral":  {"stream", "gram", "anchor", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room", "internal/rows"},
-	"internal/numeric/rowsparse": {"internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
+	"internal/numeric/rowsparse": {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
 	"internal/rows/inmemory":     {"stream", "method", "internal/numeric/kernel", "internal/rows"},
 	"internal/rows/rowsample":    {"stream", "anchor", "internal/disk/words", "internal/numeric/splitmix"},
 	"internal/numeric/ridge":     {"gram", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
@@ -121,12 +121,13 @@ var mayImport = map[string][]string{
 
 	// The methods: the mathematics, and its declaration. None imports another.
 	"methods/baseline":       {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/memory/room"},
-	"sfufs":                  {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
+	"sfufs":                  {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/rowsparse", "internal/numeric/spectral", "internal/memory/room"},
 	"eufs":                   {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/disk/localfile", "internal/memory/room", "internal/rows", "internal/app/suggest"},
 	"methods/cpufs":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/rows", "internal/memory/room"},
 	"methods/fsfs":           {"stream", "gram", "method", "internal/numeric/kernel", "internal/memory/room"},
 	"methods/cdlfs":          {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
-	"methods/fspca":          {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/memory/room"},
+	"methods/fspca":          {"stream", "gram", "method", "internal/numeric/rowsparse"},
+	"methods/spcafs":         {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/rowsparse", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/pca":            {"stream", "gram", "cluster", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/socfs":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/u2fs":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
@@ -136,7 +137,7 @@ var mayImport = map[string][]string{
 	"methods/sogfs":          {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/rowsparse", "internal/numeric/spectral", "internal/memory/room", "internal/rows", "internal/rows/inmemory"},
 	"methods/spec":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
-	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/cdlfs", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/rsfs", "methods/sogfs", "methods/spec", "methods/jelsr", "internal/app/suggest", "methods/pca"},
+	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/cdlfs", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/rsfs", "methods/sogfs", "methods/spec", "methods/spcafs", "methods/jelsr", "internal/app/suggest", "methods/pca"},
 	"internal/judging/trust": {"methods/align", "anchor", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey", "stream"},
 
 	// The rooms of greedy: arrows go one way.

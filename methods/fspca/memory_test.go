@@ -1,13 +1,9 @@
 package fspca
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/memory/room"
-	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 )
 
@@ -24,14 +20,5 @@ func TestBytes(t *testing.T) {
 				t.Errorf("%s, k %d: %d bytes held, %d said", name, k, most, says)
 			}
 		}
-	}
-}
-
-// TestLayout: the solver takes the memory of the layout, and no more.
-func TestLayout(t *testing.T) {
-	for name, g := range map[string]*gram.Matrix{"factor": factor(normalRows(2, 60, 2000, 5, 2)), "full": full(normalRows(2, 60, 300, 5, 2))} {
-		team := kernel.NewTeam(1)
-		declared := room.Measure(func(l *room.Layout) { layOutSolver(l, g.D, g.Rank, 4) })
-		roomtest.CheckLayout(t, fmt.Sprint(name), declared, func() { newSolver(team, g, 4) })
 	}
 }

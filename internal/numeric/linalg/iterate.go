@@ -49,7 +49,7 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 			continue
 		}
 		s.chooseShift(step, warm.Cols > 0)
-		if s.shift.factor != nil && worst > best/2 && worst < mixingResidual*s.norm {
+		if s.shift.factor != nil && !s.shift.isDeflated && worst > best/2 && worst < mixingResidual*s.norm {
 			s.preconditionRows(s.x, s.p)
 			s.m = 0
 			s.extendSpace(s.p)
@@ -79,7 +79,8 @@ func (s *Smallest) solveByIteration(warm kernel.Matrix[float64]) (Eigen, bool) {
 // mixingResidual is a residual relative to ‖A‖. The error of a Ritz value is about the square of its residual. Once
 // residuals are below mixingResidual, the Ritz values of a repeated eigenvalue are equal to rounding. The Ritz method
 // may then mix converged vectors with bad new ones. If the residuals therefore stop falling, the Ritz vectors,
-// multiplied by the inverse of the shifted matrix, become a new search space.
+// multiplied by the inverse of the shifted matrix, become a new search space. The inverse of a deflated matrix would
+// shrink the wanted vectors instead.
 const mixingResidual = 1e-7
 
 // preconditionRows writes the given number of rows of b, multiplied by the inverse of the factored matrix, to w. If no

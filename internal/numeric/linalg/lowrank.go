@@ -40,7 +40,7 @@ type LowRank struct {
 	rho    float64
 	metric bool
 
-	lambda        []float64              // squared length of each row of U, without a metric
+	lambda        []float64              // squared length of each row of U, from NewLowRank
 	uu            kernel.Matrix[float64] // UUᵀ with an error of at most uuError, with a metric
 	uuError       sumError
 	metricFactor  Cholesky               // factor of ρI + UUᵀ, with a metric; empty until needed
@@ -64,6 +64,19 @@ func NewLowRank(team *kernel.Team, u kernel.Matrix[float64], scale float64, lamb
 		lambda[i] = max(v, 0)
 	}
 	return &LowRank{scaledColumns: scaledColumns{team: team, d: u.Rows, n: u.Cols, u: memoryColumns(u), scale: scale}, rho: 1, lambda: lambda}
+}
+
+// NewDeficit returns a LowRank for D − UᵀU, with T = −I. U is scale times the n×d matrix of the columns in u, which it
+// keeps, and its rows need not be orthogonal. D, see [LowRank.SetDiagonal], must be so large that the matrix is
+// positive semidefinite.
+func NewDeficit(team *kernel.Team, u Columns, d, n int, scale float64) *LowRank {
+	a := &LowRank{scaledColumns: scaledColumns{team: team, d: d, n: n, u: u, scale: scale}, rho: 1}
+	a.middle, a.tau = kernel.RowMajor(make([]float64, n*n), n, n, n), slices.Repeat([]float64{-1}, n)
+	for i := range n {
+		a.middle.Data[i*n+i] = -1
+	}
+	a.middleVectors = a.middle
+	return a
 }
 
 // LowRankBytes bounds the memory of a LowRank of n rows and d columns, without U and UUᵀ, while it processes the given
@@ -124,6 +137,9 @@ func (a *LowRank) decomposeMiddle() bool {
 	vectors, tau := slices.Clone(a.middle.Data), make([]float64, a.n)
 	if !symmetricEigen(a.team.Threads(), vectors, a.n, tau) {
 		return false
+	}
+	for i, v := range tau {
+		tau[i] = max(v, 0)
 	}
 	a.tau, a.middleVectors = tau, kernel.RowMajor(make([]float64, a.n*a.n), a.n, a.n, a.n)
 	kernel.Copy(a.middleVectors, kernel.RowMajor(vectors, a.n, a.n, a.n).Trans())

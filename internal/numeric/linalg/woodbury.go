@@ -95,7 +95,7 @@ func (f *lowRankFactor) invertMiddle(k int) bool {
 	}
 	var plus, minus []int
 	for i, tau := range f.a.tau {
-		if tau = max(tau, 0) - sigma; tau > 0 {
+		if tau -= sigma; tau > 0 {
 			plus = append(plus, i)
 		} else if tau < 0 {
 			minus = append(minus, i)
@@ -103,7 +103,7 @@ func (f *lowRankFactor) invertMiddle(k int) bool {
 	}
 	h := kernel.RowMajor(make([]float64, (len(plus)+k)*size), len(plus)+k, size, size)
 	for r, i := range plus {
-		root := math.Sqrt(max(f.a.tau[i], 0) - sigma)
+		root := math.Sqrt(f.a.tau[i] - sigma)
 		for j, v := range f.a.middleVectors.Data[i*f.n : (i+1)*f.n] {
 			h.Data[r*size+j] = root * v
 		}
@@ -140,7 +140,7 @@ func (f *lowRankFactor) invertMiddle(k int) bool {
 		inner.Data[i] = -inner.Data[i]
 	}
 	for r, i := range minus {
-		inner.Data[r*len(minus)+r] += 1 / (sigma - max(f.a.tau[i], 0))
+		inner.Data[r*len(minus)+r] += 1 / (sigma - f.a.tau[i])
 	}
 	if c.Factor(f.team, inner) != nil {
 		return false

@@ -6,6 +6,9 @@
 // eigenvalues, for D_ii = 1/(2√(‖wᵢ‖² + ε)) of the previous W. The constant ε = 1e-8 keeps D finite if a row of W is 0.
 // With √(‖wᵢ‖² + ε) in place of ‖wᵢ‖ no update raises the objective. Updates and their solver are Yang, Shen, Ma, Huang
 // and Zhou's, "ℓ2,1-norm regularized discriminative feature selection for unsupervised learning" (IJCAI 2011).
+//
+// [NewComponentSolver] does the same for M = −G and Σ‖wᵢ‖ᵖ with 0 < p ≤ 1. [Choice] is the problem in which only k rows of
+// W may differ from 0.
 package rowsparse
 
 import (

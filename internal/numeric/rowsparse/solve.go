@@ -18,10 +18,12 @@ const (
 	normErrorShare = 1e-4
 )
 
-// Solver minimizes Tr(WᵀMW) + γΣ√(‖wᵢ‖² + ε) over WᵀW = I.
+// Solver minimizes Tr(WᵀMW) + γΣ(‖wᵢ‖² + ε)^(p/2) over WᵀW = I, with p = 1 from [NewSolver].
 type Solver struct {
 	d, c  int
 	gamma float64
+	power float64 // p
+	base  float64 // a number that is added to the objective
 	form  Matrix
 	norm  float64                // the largest norm of a column of M; negative until computed
 	warm  kernel.Matrix[float64] // last eigenvectors, from which the next computation starts
@@ -29,7 +31,23 @@ type Solver struct {
 
 // NewSolver returns a Solver for the matrix f of order d, c dimensions and the weight γ.
 func NewSolver(f Matrix, d, c int, gamma float64) *Solver {
-	return &Solver{d: d, c: c, gamma: gamma, form: f, norm: -1}
+	return &Solver{d: d, c: c, gamma: gamma, power: 1, form: f, norm: -1}
+}
+
+// rowWeights returns the diagonal of D, p/2·(‖wᵢ‖² + ε)^(p/2−1), for the norms of the rows of W.
+func (s *Solver) rowWeights(norms []float64) []float64 {
+	q := make([]float64, len(norms))
+	for i, v := range norms {
+		q[i] = s.power / 2 * math.Pow(v*v+epsilon, s.power/2-1)
+	}
+	return q
+}
+
+func (s *Solver) rowPenalty(norms []float64) (sum float64) {
+	for _, v := range norms {
+		sum += math.Pow(v*v+epsilon, s.power/2)
+	}
+	return sum
 }
 
 // MatrixChanged must be called after the numbers of the matrix have changed. The next update starts from the last W.
@@ -87,10 +105,9 @@ func (s *Solver) minimizeTrace(q []float64) (*Projection, error) {
 	u := &Projection{W: w, Norms: make([]float64, d), Objective: s.form.traceCost(w), gap: math.Inf(1), nextValue: math.Inf(1)}
 	for i := range d {
 		row := w.Data[i*c:][:c]
-		square := kernel.Dot(row, row)
-		u.Norms[i] = math.Sqrt(square)
-		u.Objective += s.gamma * math.Sqrt(square+epsilon)
+		u.Norms[i] = math.Sqrt(kernel.Dot(row, row))
 	}
+	u.Objective += s.base + s.gamma*s.rowPenalty(u.Norms)
 	if len(e.Values) > c {
 		u.nextValue = e.Values[c]
 		u.gap = u.nextValue - e.Values[c-1]
@@ -149,11 +166,7 @@ func (s *Solver) FirstUpdate() (u *Projection, isMean bool, err error) {
 
 // NextUpdate computes the W that follows u: the one for D_ii = 1/(2√(‖wᵢ‖² + ε)) with the rows wᵢ of the W of u.
 func (s *Solver) NextUpdate(u *Projection) (*Projection, error) {
-	q := make([]float64, s.d)
-	for i, v := range u.Norms {
-		q[i] = 0.5 / math.Sqrt(v*v+epsilon)
-	}
-	return s.minimizeTrace(q)
+	return s.minimizeTrace(s.rowWeights(u.Norms))
 }
 
 // SavedState returns the values that a stage must save in addition to M, for a run that needs the Projections

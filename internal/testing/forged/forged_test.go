@@ -59,7 +59,7 @@ func kinds() []kind {
 		q.Choice.Method, q.Choice.Options = "sfufs", method.Settings{"anchors": 8, "neighbors": 3}
 	}
 	return []kind{
-		{"gram", of(func(q *ufs.ScanRequest) {}), []string{"greedy", "fsfs", "fspca", "cdlfs", "variance", "random"}},
+		{"gram", of(func(q *ufs.ScanRequest) {}), []string{"greedy", "fsfs", "fspca", "spcafs", "cdlfs", "variance", "random"}},
 		{"ranks", of(func(q *ufs.ScanRequest) { q.Choice.Scale = "rank" }), []string{"greedy", "variance"}},
 		{"pairwise", of(func(q *ufs.ScanRequest) { q.Columns.Missing = "pairwise" }), []string{"greedy"}},
 		{"hashed", of(func(q *ufs.ScanRequest) { q.Choice.Stability = 8 }), []string{"greedy"}},
