@@ -43,7 +43,7 @@ func TestRowScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 7))
 	for round := range 24 {
 		rows, d := 1+rng.IntN(9000), 2+rng.IntN(8)
-		sparse, dense := chunkiotest.SparseTable(rng, rows, d, []float64{0, 0.02}[round%2])
+		sparse, dense := SparseTable(rng, rows, d, []float64{0, 0.02}[round%2])
 		for i := 0; i < rows; i += 1 + rng.IntN(9) { // squares overflow or underflow
 			far := []float64{1e200, 1e-200, 1e-300, 1}[rng.IntN(4)]
 			floats.Scale(far, sparse.List["values"][i])
@@ -51,7 +51,7 @@ func TestRowScale(t *testing.T) {
 		}
 		policy := []stream.MissingPolicy{stream.MissingKeep, stream.MissingDropRow, stream.MissingZero}[round/2%3]
 		opt := Options{Missing: policy, Sample: []int64{0, 1 + int64(rows)/3}[round/6%2], Threads: 1 + rng.IntN(3), LeaveOut: []stream.LeftOut{{Name: "values[0]"}}}
-		disk, paths := chunkiotest.PlantTable(dense, 2, 1+rng.Int64N(5000), 1)
+		disk, paths := PlantTable(dense, 2, 1+rng.Int64N(5000), 1)
 		raw := disk.OpenDataset(t, paths, opt)
 		whole := opt
 		whole.Missing, whole.LeaveOut = stream.MissingKeep, nil
@@ -64,7 +64,7 @@ func TestRowScale(t *testing.T) {
 		formattest.Must(t, err)
 		wholeRows, err := chunkiotest.CollectRows(all, stream.Range{})
 		formattest.Must(t, err)
-		want = scaledTwin(want, wholeRows, chunkiotest.ColumnNames(raw), chunkiotest.ColumnNames(all), factor)
+		want = scaledTwin(want, wholeRows, ColumnNames(raw), ColumnNames(all), factor)
 		ds := disk.OpenDataset(t, paths, opt)
 		got, err := chunkiotest.CollectRows(ds, stream.Range{})
 		formattest.Must(t, err)
@@ -81,7 +81,7 @@ func TestRowScale(t *testing.T) {
 		}
 		opt.Sparse = "ix,values"
 		opt.LeaveOut = []stream.LeftOut{{Name: "values[0]"}, {Name: "other"}}
-		other, paths := chunkiotest.PlantTable(sparse, 3, 1+rng.Int64N(5000), 1)
+		other, paths := PlantTable(sparse, 3, 1+rng.Int64N(5000), 1)
 		ds = other.OpenDataset(t, paths, opt)
 		for _, memory := range []int64{ds.MinMemory(), 1 << 30} {
 			opt.Memory, opt.Threads = memory, 1+rng.IntN(4)

@@ -115,3 +115,7 @@ func ExplainBytes(d, k, rank int) int64 { return inmemory.ExplainBytes(d, k, ran
 
 // DefaultPartitions returns the number of groups of d columns for Algorithm 2 of Farahat et al.: 1 % of d, at least 1.
 func DefaultPartitions(d int) int { return selection.DefaultPartitions(d) }
+
+// Partition puts d columns at random into c groups whose sizes differ by at most one: column i goes to the returned
+// groups[i]. It depends on the arguments alone, so that every run and shard draws the same groups.
+func Partition(d, c int, seed uint64) []int { return selection.Partition(d, c, seed) }
