@@ -14,7 +14,7 @@ func subsetSpec() method.Spec {
 		Guide: method.Guide{
 			When:    "a table of the paper",
 			Time:    "m·d² once, then eigenvectors of a k×k matrix in each iteration",
-			Caution: "it prefers columns that hardly vary: on two of three public sets random features did better",
+			Caution: "it prefers columns that hardly vary: on three of four public sets random features did better",
 		}, From: method.FromGraph, Takes: method.Takes{Turns: true, Iterates: true, Factor: true, Sketch: true, NoCross: true}, Scale: gram.ScaleStandard,
 		New: func() method.Method { return new(subsetMethod) },
 	}

@@ -15,7 +15,7 @@ func Specs() []method.Spec {
 		Guide: method.Guide{
 			When:    "a table of the paper",
 			Time:    "the eigenvectors of a d×d matrix, or with n×n factors of few rows, in each iteration",
-			Caution: "a large gamma makes it slow and fails on wide data; on one of four sets it was far better than random features, on one far worse",
+			Caution: "a large gamma makes it slow and fails on wide data; on one of four sets it was far better than random features, on the others worse",
 		}, From: method.FromGram,
 		Takes: method.Takes{
 			Iterates: true,
