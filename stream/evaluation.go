@@ -16,7 +16,7 @@ type Evaluation struct {
 	Clusters            int         `json:"clusters,omitempty"`
 	Clusterer           string      `json:"clusterer,omitempty"` // affinity for affinity propagation; absent for k-means
 	Damping             float64     `json:"damping,omitempty"`   // of affinity propagation
-	Folds               int         `json:"folds,omitempty"` // number of folds in which rows are classified
+	Folds               int         `json:"folds,omitempty"`     // number of folds in which rows are classified
 	Label               string      `json:"label,omitempty"`
 	Scale               string      `json:"scale"`                // scale of the data that k-means clusters
 	RowsScale           string      `json:"rows_scale,omitempty"` // scaling of the rows, before anything else

@@ -182,7 +182,8 @@ func (s *solver) splitSums(ctx context.Context, other []float64) error {
 
 func multiplyInPlace(team *kernel.Team, x []float64, c int, m, scratch []float64) {
 	n := len(x) / c
-	old := append(scratch[:0], x...)
+	old := scratch[:len(x)]
+	copy(old, x)
 	clear(x)
 	kernel.Gemm(team, 1, kernel.RowMajor(old, n, c, c), kernel.RowMajor(m, c, c, c), kernel.RowMajor(x, n, c, c))
 }

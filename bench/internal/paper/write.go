@@ -51,14 +51,12 @@ func (o *options) writeFiles(ctx context.Context, out io.Writer, r *tuning.Runne
 		{".csv", func(w io.Writer) error { return writeCSV(w, outcomes) }},
 		{".tex", func(w io.Writer) error { writeLaTeX(w, sections); return nil }},
 	} {
-		path := ""
+		path := base
 		switch ending := outputEnding(base); {
 		case base != "" && ending == "":
 			path = base + form.ending
 		case base != "" && ending != form.ending, base == "" && form.ending != ".md":
 			continue
-		default:
-			path = base
 		}
 		var text bytes.Buffer
 		if err := form.write(&text); err != nil {
