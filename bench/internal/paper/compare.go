@@ -146,6 +146,7 @@ func writeCSV(w io.Writer, outcomes []outcome) error {
 					chosen, again, set, setting := comparedScore{}, t.compareTuned(r, m), dataset{title: r.Set}, strings.Join(r.Flags, " ")
 					chosen.score, chosen.have = tuning.ScoreOf(r.Chosen, m.field)
 					score("chosen", set, r.Count, r.Method, setting, m, chosen, "", false)
+					score("highest", set, 0, r.Method, "", m, comparedScore{score: r.Highest[m.field], have: chosen.have}, "", false)
 					score("again", set, r.Count, r.Method, setting, m, again, "", again.difference < 0)
 				}
 			}

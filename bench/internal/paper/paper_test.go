@@ -179,6 +179,9 @@ func checkTuned(t *testing.T, o *options, r *tuning.Runner, filled outcome) {
 	for _, x := range []tuning.Result{filled.tuned[0].best, filled.tuned[0].alike} {
 		chosen, _ := tuning.ScoreOf(x.Chosen, "nmi_sqrt")
 		again, ok := tuning.ScoreOf(x.Again, "nmi_sqrt")
+		if highest := x.Highest["nmi_sqrt"]; highest != chosen || len(x.Highest) != len(x.Chosen.ClusterScores()) {
+			t.Errorf("%s: highest NMI %v of %d scores, chosen %v by NMI", x.Method, highest, len(x.Highest), chosen)
+		}
 		if x.Settings != 4 || x.Count != 3 && x.Count != 6 || !ok || again == chosen {
 			t.Errorf("%s: %d settings, %d features, NMI %v and again %v", x.Method, x.Settings, x.Count, chosen, again)
 		}

@@ -31,10 +31,11 @@ type Result struct {
 	Method   string
 	Settings int // number of settings
 	Count    int
-	Flags    []string         // the setting: flags of select after the flags of the method
-	Chosen   stream.Evaluated // the scores by which it was chosen
-	Again    stream.Evaluated // the scores of the same setting with fresh seeds
-	Default  stream.Evaluated // the scores of the method's default at this number of features with the same seeds; empty for random
+	Flags    []string                 // the setting: flags of select after the flags of the method
+	Chosen   stream.Evaluated         // the scores by which it was chosen
+	Highest  map[string]stream.Spread // the score of the highest mean of any setting and number, by its field
+	Again    stream.Evaluated         // the scores of the same setting with fresh seeds
+	Default  stream.Evaluated         // the scores of the method's default at this number of features with the same seeds; empty for random
 }
 
 // setting is a selection that labels judge. Its flags, after the flags of its method, have select make it.
@@ -135,6 +136,7 @@ func (r *Runner) judgeSettings(ctx context.Context, s Set, settings []setting, f
 			return err
 		}
 		for i, x := range settings {
+			best.raiseHighest(e.Results[i])
 			most, _ := ScoreOf(best.Chosen, field)
 			if score, ok := ScoreOf(e.Results[i], field); ok && (best.Count == 0 || score.Mean > most.Mean) {
 				best.Count, best.Flags, best.Chosen = k, x.flags, e.Results[i]
@@ -143,6 +145,17 @@ func (r *Runner) judgeSettings(ctx context.Context, s Set, settings []setting, f
 	}
 	best.Settings += len(settings)
 	return nil
+}
+
+func (r *Result) raiseHighest(e stream.Evaluated) {
+	if r.Highest == nil {
+		r.Highest = make(map[string]stream.Spread)
+	}
+	for _, s := range e.ClusterScores() {
+		if most, known := r.Highest[s.Field]; s.Spread != nil && (!known || s.Spread.Mean > most.Mean) {
+			r.Highest[s.Field] = *s.Spread
+		}
+	}
 }
 
 // repeatSetting selects and judges with fresh seeds, the same ones for every setting of the set.
