@@ -19,7 +19,7 @@ type Frequencies struct {
 
 func parseFrequencies(text string) (f Frequencies, err error) {
 	if err := json.Unmarshal([]byte(text), &f); err != nil {
-		return f, stream.Errorf("the document frequencies are none: %w", stream.PlainJSON(err))
+		return f, stream.Errorf("the document frequencies cannot be read: %w", stream.PlainJSON(err))
 	}
 	for name, weight := range f.Features {
 		if !(weight >= 0 && weight <= f.Rows) {
