@@ -31,6 +31,7 @@ func TestLibsvm(t *testing.T) {
 	if err := os.WriteFile(text, []byte(b.String()), 0o644); err != nil {
 		t.Fatalf("writing the input: %v", err)
 	}
+	ends(t, exit.Data, `name them with --sparse "indices,values"`, "select", lists, "-k", "2")
 	for _, method := range []string{"greedy", "laplacian", "eufs --clusters 2 --max-iter 2"} {
 		args := append([]string{"-k", "5", "--method"}, strings.Fields(method)...)
 		want := selection(t, append(args, lists, "--sparse", "indices,values,12")...)

@@ -396,10 +396,15 @@ func ErrUndecodable(c *catalog.Catalog, e Entry) error {
 }
 
 // NoFeatures implements chunkio.NoFeatures: it returns the error that all columns of a file are left out, with the
-// reasons for the first few columns.
+// reasons for the first few columns. If two of them are lists of varying length, they may be sparse rows.
 func NoFeatures(path string, leftOut []stream.LeftOut) error {
 	const shown = 5
-	var list []string
+	var list, varying []string
+	for _, l := range leftOut {
+		if strings.HasPrefix(l.Why, format.WhyVarying) {
+			varying = append(varying, l.Name)
+		}
+	}
 	for i, l := range stream.BySeverity(leftOut) {
 		if i == shown {
 			list = append(list, fmt.Sprintf("and %d more", len(leftOut)-shown))
@@ -407,7 +412,11 @@ func NoFeatures(path string, leftOut []stream.LeftOut) error {
 		}
 		list = append(list, fmt.Sprintf("%s: %s", l.Name, l.Why))
 	}
-	return stream.Dataf(path, "no numeric column is left to select from (%s)", strings.Join(list, "; "))
+	err := stream.Dataf(path, "no numeric column is left to select from (%s)", strings.Join(list, "; "))
+	if len(varying) == 2 {
+		err.Remedy = stream.Textf("if these lists are the positions and the values of sparse rows, name them with {sparse} %q", strings.Join(varying, ","))
+	}
+	return err
 }
 
 // SharedEntries lists the entries that are left out because they share their names.
