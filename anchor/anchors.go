@@ -119,8 +119,14 @@ func (a *Anchors) eachColumn(workers int, entries func(dst []float64, j int), m 
 
 // KMeansOptions controls the k-means iteration that finds the anchors. The zero value is ready for use.
 type KMeansOptions struct {
-	Seed    uint64
-	Threads int // 0 means GOMAXPROCS
+	Balanced bool // clusters of equal size, see cluster.Options
+	Seed     uint64
+	Threads  int // 0 means GOMAXPROCS
+}
+
+// ClusterOptions returns the options of package cluster for m anchors.
+func (o KMeansOptions) ClusterOptions(m int) cluster.Options {
+	return cluster.Options{Clusters: m, Balanced: o.Balanced, MaxIter: kmeansMaxIter, Tol: kmeansTolerance, Seed: o.Seed, Threads: o.Threads}
 }
 
 const (
@@ -130,8 +136,8 @@ const (
 )
 
 // KMeans makes m anchors, the centres of m clusters of the rows of s. It clusters the rows as points of the frame, by
-// greedy k-means++ and Lloyd's iteration. In addition to s it needs 8 bytes for each value of s, and the memory given
-// by cluster.Bytes.
+// greedy k-means++ and Lloyd's iteration, or into clusters of equal size. In addition to s it needs 8 bytes for each value
+// of s, and the memory given by cluster.Options.Bytes.
 func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMeansOptions) (*Anchors, error) {
 	n := s.Len()
 	if m > n {
@@ -140,9 +146,7 @@ func KMeans(ctx context.Context, s Drawn, m int, std *gram.Standardizer, opt KMe
 	a := newAnchors(m, std)
 	x := make([]float64, n*a.D)
 	a.eachColumn(opt.Threads, s.columnReader(n), n, func(k int, column []float64) { copy(x[k*n:], column) })
-	r, err := cluster.KMeans(ctx, cluster.Matrix(kernel.ColMajor(x, n, a.D, n)), cluster.Options{
-		Clusters: m, MaxIter: kmeansMaxIter, Tol: kmeansTolerance, Seed: opt.Seed, Threads: opt.Threads,
-	})
+	r, err := cluster.KMeans(ctx, cluster.Matrix(kernel.ColMajor(x, n, a.D, n)), opt.ClusterOptions(m))
 	if err != nil {
 		return nil, err
 	}

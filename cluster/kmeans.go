@@ -46,6 +46,9 @@ func KMeans(ctx context.Context, rows Matrix, opt Options) (*Result, error) {
 	if err := checkFinite(opt.Threads, x); err != nil {
 		return nil, err
 	}
+	if opt.Balanced {
+		return runHalving(ctx, x, opt)
+	}
 	var t *store
 	if !opt.Spherical {
 		t = newStore(opt.Threads, x)

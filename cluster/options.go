@@ -25,6 +25,12 @@ type Options struct {
 	// greedy k-means++ (Arthur and Vassilvitskii 2007, section 5), which finds lower inertias.
 	RandomStarts bool
 
+	// Balanced makes clusters whose sizes differ by rounding only, by balanced 2-means that part groups of rows again and
+	// again (BKHK; see balanced.go), with one start from two random rows. A row need not belong to the nearest centre
+	// then, Trace is nil, and Tol is ignored. It costs about 4·n·k·log₂(c) flops for each of the few moves of a
+	// group's centres.
+	Balanced bool
+
 	// MaxIter is the largest number of moves of the centres; default 300.
 	MaxIter int
 	// Tol ends the iteration when a move of the centres lowers the inertia by at most this share; default 1e-10. The
@@ -47,6 +53,10 @@ func (o Options) Bytes(n, k int) int64 {
 	o = o.withDefaults()
 	parallel := min(o.Restarts, o.Threads)
 	return room.Measure(func(l *room.Layout) {
+		if o.Balanced {
+			layOutHalving(l, n, k, o.Clusters)
+			return
+		}
 		var t *store
 		if !o.Spherical {
 			t = layOutStore(l, n, k)
@@ -85,6 +95,9 @@ func (o Options) Validate(rows, cols int) error {
 	}
 	if o.Restarts < 0 {
 		faults.Addf("restarts = %d is negative", o.Restarts)
+	}
+	if o.Balanced && (o.Spherical || o.RandomStarts || o.Restarts > 1) {
+		faults.Addf("balanced clusters have one start, and no directions of rows")
 	}
 	return faults.Err("")
 }

@@ -42,14 +42,17 @@ func newNeighbourGraph(ctx context.Context, t *table, team *kernel.Team, count i
 	return &graph{neighbours: g}, nil
 }
 
+func (s Setup) clusterOptions(anchors int) cluster.Options {
+	return anchor.KMeansOptions{Balanced: s.AnchorsBalanced, Seed: s.Seed, Threads: s.Threads}.ClusterOptions(anchors)
+}
+
 // newAnchorGraph builds the anchor graph. The m anchors are rows of a seeded sample, or the centres of its clusters. A
 // pass over X computes Z, the weights of each row on its nearest anchors, and a pass over Z divides each column by the
 // root of the column's sum, which is an entry of Δ. The graph owns a file, even after an error.
 func newAnchorGraph(ctx context.Context, t *table, team *kernel.Team, s Setup, sample rowSample, m int) (*graph, error) {
 	points := sample.firstRows(m)
 	if s.AnchorKMeans {
-		// MaxIter and Tol are as in package anchor, because further moves of the centres are small.
-		r, err := cluster.KMeans(ctx, cluster.Matrix(sample.x), cluster.Options{Clusters: m, MaxIter: 50, Tol: 1e-3, Seed: s.Seed, Threads: s.Threads})
+		r, err := cluster.KMeans(ctx, cluster.Matrix(sample.x), s.clusterOptions(m))
 		if err != nil {
 			return nil, err
 		}

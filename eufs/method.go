@@ -121,7 +121,7 @@ func (m *configuredMethod) newSetup(seed uint64, threads int) Setup {
 	s := Setup{Clusters: m.clusters, Start: map[string]Start{"soft": StartSoft}[m.start], Graph: GraphNone, Seed: seed, Threads: threads}
 	if m.kind == EUFS {
 		s.Graph = GraphKind(slices.Index(namesOfGraphKinds, m.graph))
-		s.Neighbors, s.Anchors, s.AnchorKMeans, s.Sigma = m.anchors.Neighbors, m.anchors.Count, m.anchors.KMeans(), m.sigma
+		s.Neighbors, s.Anchors, s.AnchorKMeans, s.AnchorsBalanced, s.Sigma = m.anchors.Neighbors, m.anchors.Count, m.anchors.KMeans(), m.anchors.IsBalanced(), m.sigma
 	}
 	return s
 }

@@ -135,7 +135,7 @@ func (s Setup) layOutPrepare(l *room.Layout, shape layout, valueBytes, anchors i
 	case GraphAnchor:
 		graph = near(anchors) + 12*block*int64(s.Neighbors+1) + 8*m
 		if s.AnchorKMeans {
-			graph += 2*8*m*int64(d) + 24*int64(sample) + clusterBytes*threads
+			graph += s.clusterOptions(anchors).Bytes(sample, d)
 		}
 	}
 	// The start, the graph and the first V are made one after the other, and each of them holds the sample.

@@ -41,10 +41,11 @@ type Setup struct {
 	Restarts int       // restarts of k-means, default 1
 	U        []float64 // n×k row-major, for StartGiven
 
-	Graph        GraphKind
-	Neighbors    int  // neighbours of a row, default 5
-	Anchors      int  // number of anchors; 0 means anchor.Count's default
-	AnchorKMeans bool // anchors are the centres of clusters of a sample, not rows of the sample
+	Graph           GraphKind
+	Neighbors       int  // neighbours of a row, default 5
+	Anchors         int  // number of anchors; 0 means anchor.Count's default
+	AnchorsBalanced bool // the clusters of AnchorKMeans have equal sizes
+	AnchorKMeans    bool // anchors are the centres of clusters of a sample, not rows of the sample
 	// Sigma is the width σ of the kNN graph's weights exp(−d²/σ²). 0 means that σ² is the mean of the squared distances d²
 	// of all rows from their neighbours.
 	Sigma float64

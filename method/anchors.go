@@ -8,20 +8,23 @@ import (
 // Anchors holds the options of an anchor graph.
 type Anchors struct {
 	Count     int    // number m of anchors; 0 means the default, see [anchor.Count]
-	Placing   string // random (rows) or kmeans (cluster centres of sampled rows)
+	Placing   string // random (rows), kmeans (cluster centres of sampled rows), or balanced (of clusters of equal size)
 	Neighbors int    // K, the number of nearest anchors that a row has weights on
 	File      string // file whose rows are the anchors; may be empty
 }
 
-// KMeans reports whether the anchors are centres of k-means clusters of sampled rows, and not rows themselves.
-func (a *Anchors) KMeans() bool { return a.Placing == "kmeans" }
+// KMeans reports whether the anchors are centres of clusters of sampled rows, and not rows themselves.
+func (a *Anchors) KMeans() bool { return a.Placing != "random" }
+
+// IsBalanced reports whether the anchors are centres of clusters of equal size.
+func (a *Anchors) IsBalanced() bool { return a.Placing == "balanced" }
 
 // Declare declares the options for the number of anchors, their placing, and the number of neighbors of a row.
 func (a *Anchors) Declare(o *Options) {
 	one := "want 1 or more"
 	o.Int(&a.Count, "anchors", 0, "`M` anchors (default: all rows up to 2000, else 2000)").
 		Bound(func() bool { return a.Count >= 1 }, one)
-	o.Choice(&a.Placing, "anchor-method", "random", "anchors are random rows, or centres of kmeans on a sample", "random", "kmeans")
+	o.Choice(&a.Placing, "anchor-method", "random", "anchors are random rows, or centres of kmeans on a sample, or of balanced clusters of it, which have equal sizes", "random", "kmeans", "balanced")
 	o.Int(&a.Neighbors, "neighbors", anchor.DefaultNeighbors, "`K` nearest anchors (or rows) that a row has weights on").
 		Bound(func() bool { return a.Neighbors >= 1 }, one)
 	o.Check(func(isSet func(string) bool) error {

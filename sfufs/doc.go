@@ -73,7 +73,7 @@
 // at most 10 % lower than here.
 //
 // The paper's anchors are the means of groups that balanced 2-means makes by dividing the rows in halves, p times. Here
-// anchors are placed as for the other methods. The equations are from the authors' program (jymesen-wang/2023-PR-SFESA).
+// these are the anchors of {anchor-method} balanced; the default is that of the other methods. The equations are from the authors' program (jymesen-wang/2023-PR-SFESA).
 //
 // [rowsparse.Choice]: https://pkg.go.dev/github.com/ufs-stream/ufs-stream/internal/numeric/rowsparse#Choice
 package sfufs

@@ -20,7 +20,7 @@ import (
 func graphRequests() []string {
 	return []string{
 		"--method sfufs --anchors 150", "--method sfufs --constraint identity --alpha 10 --anchors 150", "--method fufs --gamma 0.5 --anchors 150", "--method sfesa --anchors 150", "--method graphgreedy --anchors 150", "--method graphgreedy --target spectral --clusters 4 --anchors 150", "--method graphgreedy --target scatter --anchors 150", "--method graphgreedy --smooth auto --anchors 150",
-		"--method align", "--method align --diffusion 3 --neighbors 4 --keep x007", "--method laplacian --anchors 150", "--method mcfs --clusters 6 --anchors 150", "--method graphgreedy --anchor-method kmeans --anchors 40",
+		"--method align", "--method align --diffusion 3 --neighbors 4 --keep x007", "--method laplacian --anchors 150", "--method mcfs --clusters 6 --anchors 150", "--method graphgreedy --anchor-method kmeans --anchors 40", "--method sfesa --anchor-method balanced --anchors 40",
 		"--method sfufs --where x000>0 --anchors 150", "--method spec --power 2 --anchors 150", "--method spec --score phi3 --clusters 4 --anchors 150", "--method jelsr --clusters 4 --alpha 5 --anchors 150",
 		"--method ndfs --clusters 4 --anchors 150", "--method u2fs --clusters 6 --anchors 150", "--method socfs --clusters 4 --alpha 0.05x --anchors 150",
 	}

@@ -172,7 +172,7 @@ func TestGraphOfAPlan(t *testing.T) {
 	in, _ := plant(t, 900, 3)
 	anchors := filepath.Join(t.TempDir(), "anchors.parquet")
 	writeSource(t, anchors, planted.Part{Source: planted.New(planted.Options{Rows: 900, GroupRow: 100}), Range: stream.Range{To: 100}}, chunkio.WriteOptions{})
-	for _, flags := range []string{"--method sfufs --anchors 40", "--method laplacian --anchors 30 --anchor-method kmeans", "--method graphgreedy --anchors-file " + anchors} {
+	for _, flags := range []string{"--method sfufs --anchors 40", "--method laplacian --anchors 30 --anchor-method kmeans", "--method sfufs --anchors 30 --anchor-method balanced", "--method graphgreedy --anchors-file " + anchors} {
 		t.Run(flags[9:20], func(t *testing.T) {
 			args := strings.Fields(flags)
 			dir := t.TempDir()

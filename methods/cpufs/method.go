@@ -103,7 +103,7 @@ func checkWeight(option string, weight method.Weight) error {
 func (m *configuredMethod) newOptions(seed uint64, threads int) Options {
 	return Options{
 		Nonnegative: m.nonnegative, Clusters: m.clusters, Start: map[string]Start{"soft": StartSoft, "random": StartRandom}[m.start], Nu: m.nu, Eta: m.eta, Alpha: m.alpha.First(), Beta: m.beta.First(),
-		MaxIter: m.stopping.Most, Tol: m.stopping.Tol, Neighbors: m.anchors.Neighbors, Anchors: m.anchors.Count, AnchorKMeans: m.anchors.KMeans(),
+		MaxIter: m.stopping.Most, Tol: m.stopping.Tol, Neighbors: m.anchors.Neighbors, Anchors: m.anchors.Count, AnchorKMeans: m.anchors.KMeans(), AnchorsBalanced: m.anchors.IsBalanced(),
 		Graph: map[string]GraphKind{"knn": GraphKNN, "anchor": GraphAnchors}[m.graph],
 		Seed:  seed, Threads: threads,
 	}

@@ -77,9 +77,10 @@ type Options struct {
 	Neighbors int     // K, number of neighbours in either graph; 0 means 5
 	Sigma     float64 // for GraphKNN: an edge weighs exp(−‖x−y‖²/σ²); 0 means 1
 
-	Anchors      int           // m, number of anchors for GraphAnchors; 0 means anchor.Count's default
-	AnchorKMeans bool          // anchors are centres of clusters of a sample, not rows of it
-	AnchorRows   *stream.Chunk // the anchors themselves, as unscaled rows of the source's columns; nil means that they are sampled
+	Anchors         int           // m, number of anchors for GraphAnchors; 0 means anchor.Count's default
+	AnchorsBalanced bool          // the clusters of AnchorKMeans have equal sizes
+	AnchorKMeans    bool          // anchors are centres of clusters of a sample, not rows of it
+	AnchorRows      *stream.Chunk // the anchors themselves, as unscaled rows of the source's columns; nil means that they are sampled
 
 	Seed    uint64 // seed of the start
 	Threads int    // 0 means GOMAXPROCS; the answer does not depend on it

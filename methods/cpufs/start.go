@@ -87,8 +87,7 @@ func (o *Options) kmeansOfStart() cluster.Options {
 }
 
 func (o *Options) kmeansOfAnchors(count int) cluster.Options {
-	// MaxIter and Tol are as in package anchor, because further moves of the centres are small.
-	return cluster.Options{Clusters: count, MaxIter: 50, Tol: 1e-3, Seed: o.Seed, Threads: o.Threads}
+	return anchor.KMeansOptions{Balanced: o.AnchorsBalanced, Seed: o.Seed, Threads: o.Threads}.ClusterOptions(count)
 }
 
 func (s *solver) findStartCenters(ctx context.Context, sample kernel.Matrix[float64]) (kernel.Matrix[float64], error) {

@@ -176,7 +176,7 @@ func (p *pass) placeAnchors(ctx context.Context, d *anchorData) (a *anchor.Ancho
 		}
 		if f.KMeans() {
 			p.gatherer.Run.Notef("placing %d anchors by k-means on %d rows", m, d.drawnRows().Len())
-			a, err = anchor.KMeans(ctx, d.drawnRows(), m, std, anchor.KMeansOptions{Seed: r.Choice.Seed, Threads: r.Limits.Threads})
+			a, err = anchor.KMeans(ctx, d.drawnRows(), m, std, anchor.KMeansOptions{Balanced: f.IsBalanced(), Seed: r.Choice.Seed, Threads: r.Limits.Threads})
 		} else {
 			a, err = anchor.Random(d.drawnRows(), m, std, r.Limits.Threads)
 		}

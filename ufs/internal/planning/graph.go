@@ -173,7 +173,7 @@ func placingBytes(w Workload, m, d, rank, rows int) (placing, judging int64) {
 		}
 	}
 	if f.File == "" && f.KMeans() {
-		placing += cluster.Options{Clusters: m, Threads: w.Run.Limits.Threads}.Bytes(rows, d)
+		placing += cluster.Options{Clusters: m, Balanced: f.IsBalanced(), Threads: w.Run.Limits.Threads}.Bytes(rows, d)
 	}
 	// The graph of the anchors is in memory before the statistics, together with the sample and the anchors.
 	judging = trust.GraphBytes(m, d, f.Neighbors, w.Run.Limits.Threads)
