@@ -9,7 +9,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 )
 
 // halving groups rows by balanced 2-means, again and again (Zhu, Nie and Li, "Fast spectral clustering with anchor
@@ -62,7 +61,7 @@ func (h *halving) splitGroup(ctx context.Context, from, to, number, clusters int
 	left := clusters / 2
 	middle := from + int(int64(to-from)*int64(left)/int64(clusters))
 	group := h.order[from:to]
-	draw := rand.New(rand.NewPCG(h.seed, splitmix.Hash(uint64(from), uint64(to))))
+	draw := rand.New(rand.NewPCG(h.seed, uint64(from)<<32|uint64(to)))
 	copy(h.first, h.valuesOf(group[draw.IntN(len(group))]))
 	copy(h.second, h.valuesOf(group[draw.IntN(len(group))]))
 	stable := false
@@ -104,7 +103,6 @@ func (h *halving) moveRows(group []int32, half int) bool {
 	return !slices.Equal(before, group[:half])
 }
 
-// computeMean adds up the rows in the order of group.
 func (h *halving) computeMean(mean []float64, group []int32) {
 	const run = 64
 	kernel.Each(h.threads, (len(mean)+run-1)/run, func(t int) {

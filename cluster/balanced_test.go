@@ -10,7 +10,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
-	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -25,7 +24,7 @@ func naiveHalves(x matrix, group []int, seed uint64, from, first, clusters int, 
 		return
 	}
 	half := len(group) * (clusters / 2) / clusters
-	draw := rand.New(rand.NewPCG(seed, splitmix.Hash(uint64(from), uint64(from+len(group)))))
+	draw := rand.New(rand.NewPCG(seed, uint64(from)<<32|uint64(from+len(group))))
 	a, b := row(x, group[draw.IntN(len(group))]), row(x, group[draw.IntN(len(group))])
 	var left, right []int
 	for {
