@@ -152,7 +152,7 @@ func (r *Result) raiseHighest(e stream.Evaluated) {
 		r.Highest = make(map[string]stream.Spread)
 	}
 	for _, s := range e.ClusterScores() {
-		if most, known := r.Highest[s.Field]; s.Spread != nil && (!known || s.Spread.Mean > most.Mean) {
+		if most, known := r.Highest[s.Field]; s.Spread != nil && (!known || s.Mean > most.Mean) {
 			r.Highest[s.Field] = *s.Spread
 		}
 	}
