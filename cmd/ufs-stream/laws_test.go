@@ -216,7 +216,7 @@ func TestRecordsItsFlags(t *testing.T) {
 		if out := must(t, "eval", in, "--selection", sel, "--resamples", "2", "--baselines", "none", "--allow", tree); !strings.Contains(out, "stability") {
 			t.Errorf("%s: no stability:\n%s", args, out)
 		}
-		turns := []string{"graphgreedy", "align", "u2fs"}
+		turns := []string{"graphgreedy", "align", "u2fs", "sfesa"}
 		if ranks := !slices.Contains(turns, s.Method); (len(s.Scores) == s.Features) != ranks || len(s.Columns) != s.Features {
 			t.Errorf("%s: %d scores and %d columns of %d features", args, len(s.Scores), len(s.Columns), s.Features)
 		}
