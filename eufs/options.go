@@ -59,13 +59,8 @@ func (o Options) Validate() error {
 	if o.Method != EUFS && o.Method != HUFS {
 		faults.Addf("method %d is neither EUFS nor HUFS", o.Method)
 	}
-	weight := func(name string, w Weight) {
-		if !(w.Value >= 0) || w.Value-w.Value != 0 {
-			faults.Addf(name+" = %v is not a finite number of at least 0", w.Value)
-		}
-	}
-	weight("{alpha}", o.Alpha)
-	weight("{beta}", o.Beta)
+	method.RefuseWeight(&faults, "{alpha}", o.Alpha.Value)
+	method.RefuseWeight(&faults, "{beta}", o.Beta.Value)
 	if o.Tree != nil && o.Method != HUFS {
 		faults.Addf("a tree belongs to HUFS")
 	}
@@ -81,9 +76,7 @@ func (o Options) Validate() error {
 		faults.Addf("{mu} = %v is above its bound %v", done.Mu, done.MuMax)
 	}
 	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)
-	if o.Tol-o.Tol != 0 {
-		faults.Addf("{tol} = %v is not a finite number", o.Tol)
-	}
+	method.RefuseInfinite(&faults, "{tol}", o.Tol)
 	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	return faults.Err("")
 }

@@ -83,9 +83,7 @@ func (s Setup) Validate(n int64, d int) error {
 	method.RefuseNegative(&faults, "{neighbors}", s.Neighbors)
 	method.RefuseNegative(&faults, "{anchors}", s.Anchors)
 	method.RefuseNegative(&faults, "{threads}", s.Threads)
-	if !(s.Sigma >= 0) || s.Sigma-s.Sigma != 0 {
-		faults.Addf("{sigma} = %v is not a finite number of at least 0", s.Sigma)
-	}
+	method.RefuseWeight(&faults, "{sigma}", s.Sigma)
 	s = s.withDefaults(n)
 	if s.Clusters > 0 && int64(s.Clusters) > n {
 		faults.Addf("{clusters} = %d is more than the %d rows", s.Clusters, n)

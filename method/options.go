@@ -176,6 +176,21 @@ func RefuseNegative(faults *stream.Faults, name string, count int) {
 	}
 }
 
+// RefuseInfinite adds a fault if value is not a finite number. The fault begins with name, as that of RefuseNegative.
+func RefuseInfinite(faults *stream.Faults, name string, value float64) {
+	if value-value != 0 {
+		faults.Addf(name+" = %v is not a finite number", value)
+	}
+}
+
+// RefuseWeight adds a fault if value is not a finite number of at least 0. The fault begins with name, as that of
+// RefuseNegative.
+func RefuseWeight(faults *stream.Faults, name string, value float64) {
+	if !(value >= 0) || value-value != 0 {
+		faults.Addf(name+" = %v is not a finite number of at least 0", value)
+	}
+}
+
 // RefuseNumber adds a fault if there are no features (d < 1), and a fault if the number k of features to choose is
 // below 0 or above d.
 func RefuseNumber(faults *stream.Faults, k, d int) {

@@ -40,18 +40,14 @@ const (
 // Validate reports every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
-	if !(o.Tau.Value >= 0) || math.IsInf(o.Tau.Value, 0) {
-		faults.Addf("{alpha} = %v is not a finite number of at least 0", o.Tau.Value)
-	}
+	method.RefuseWeight(&faults, "{alpha}", o.Tau.Value)
 	if !(o.Power >= 0 && o.Power <= 1) {
 		faults.Addf("{exponent} = %v is not above 0 and at most 1", o.Power)
 	}
 	method.RefuseNegative(&faults, "{components}", o.Components)
 	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)
 	method.RefuseNegative(&faults, "{threads}", o.Threads)
-	if math.IsNaN(o.Tol) || math.IsInf(o.Tol, 0) {
-		faults.Addf("{tol} = %v is not a finite number", o.Tol)
-	}
+	method.RefuseInfinite(&faults, "{tol}", o.Tol)
 	return faults.Err("")
 }
 

@@ -40,17 +40,11 @@ const (
 // Validate reports every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
-	for _, w := range []struct {
-		name  string
-		value float64
-	}{{"{alpha}", o.Alpha}, {"{beta}", o.Beta.Value}, {"{errors}", o.Nu.Value}, {"{gamma}", o.Gamma}} {
-		if !(w.value >= 0) || w.value-w.value != 0 {
-			faults.Addf(w.name+" = %v is not a finite number of at least 0", w.value)
-		}
-	}
-	if o.Tol-o.Tol != 0 {
-		faults.Addf("{tol} = %v is not a finite number", o.Tol)
-	}
+	method.RefuseWeight(&faults, "{alpha}", o.Alpha)
+	method.RefuseWeight(&faults, "{beta}", o.Beta.Value)
+	method.RefuseWeight(&faults, "{errors}", o.Nu.Value)
+	method.RefuseWeight(&faults, "{gamma}", o.Gamma)
+	method.RefuseInfinite(&faults, "{tol}", o.Tol)
 	method.RefuseNegative(&faults, "{neighbors}", o.Neighbors)
 	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
 	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)

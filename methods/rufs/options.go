@@ -35,14 +35,10 @@ const (
 // Validate reports every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
-	for _, w := range []struct {
-		name  string
-		value float64
-	}{{"{nu}", o.Nu}, {"{alpha}", o.Alpha}, {"{beta}", o.Beta}, {"{tol}", o.Tol}} {
-		if w.value-w.value != 0 {
-			faults.Addf(w.name+" = %v is not a finite number", w.value)
-		}
-	}
+	method.RefuseInfinite(&faults, "{nu}", o.Nu)
+	method.RefuseInfinite(&faults, "{alpha}", o.Alpha)
+	method.RefuseInfinite(&faults, "{beta}", o.Beta)
+	method.RefuseInfinite(&faults, "{tol}", o.Tol)
 	method.RefuseNegative(&faults, "{neighbors}", o.Neighbors)
 	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
 	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)

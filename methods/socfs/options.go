@@ -38,18 +38,12 @@ const (
 // Validate reports every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
-	if !(o.Lambda.Value >= 0) || o.Lambda.Value-o.Lambda.Value != 0 {
-		faults.Addf("{alpha} = %v is not a finite number of at least 0", o.Lambda.Value)
-	}
-	if !(o.Gamma >= 0) || o.Gamma-o.Gamma != 0 {
-		faults.Addf("{gamma} = %v is not a finite number of at least 0", o.Gamma)
-	}
+	method.RefuseWeight(&faults, "{alpha}", o.Lambda.Value)
+	method.RefuseWeight(&faults, "{gamma}", o.Gamma)
 	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
 	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)
 	method.RefuseNegative(&faults, "turns", o.Inner)
-	if o.Tol-o.Tol != 0 {
-		faults.Addf("{tol} = %v is not a finite number", o.Tol)
-	}
+	method.RefuseInfinite(&faults, "{tol}", o.Tol)
 	method.RefuseNegative(&faults, "{threads}", o.Threads)
 	return faults.Err("")
 }

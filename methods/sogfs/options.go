@@ -33,12 +33,8 @@ const (
 // Validate reports every fault of o in one *stream.UsageError.
 func (o Options) Validate() error {
 	var faults stream.Faults
-	if o.Gamma-o.Gamma != 0 {
-		faults.Addf("{gamma} = %v is not a finite number", o.Gamma)
-	}
-	if o.Tol-o.Tol != 0 {
-		faults.Addf("{tol} = %v is not a finite number", o.Tol)
-	}
+	method.RefuseInfinite(&faults, "{gamma}", o.Gamma)
+	method.RefuseInfinite(&faults, "{tol}", o.Tol)
 	method.RefuseNegative(&faults, "{neighbors}", o.Neighbors)
 	method.RefuseNegative(&faults, "{clusters}", o.Clusters)
 	method.RefuseNegative(&faults, "{dimensions}", o.Dimensions)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
@@ -41,18 +40,14 @@ const (
 // CheckBounds reports every fault of o in one *stream.UsageError.
 func (o Options) CheckBounds() error {
 	var faults stream.Faults
-	if !(o.Lambda.Value >= 0) || math.IsInf(o.Lambda.Value, 0) {
-		faults.Addf("{gamma} = %v is not a finite number of at least 0", o.Lambda.Value)
-	}
+	method.RefuseWeight(&faults, "{gamma}", o.Lambda.Value)
 	if !(o.Power >= 0 && o.Power <= 1) {
 		faults.Addf("{exponent} = %v is not above 0 and at most 1", o.Power)
 	}
 	method.RefuseNegative(&faults, "{components}", o.Components)
 	method.RefuseNegative(&faults, "{max-iter}", o.MaxIter)
 	method.RefuseNegative(&faults, "{threads}", o.Threads)
-	if math.IsNaN(o.Tol) || math.IsInf(o.Tol, 0) {
-		faults.Addf("{tol} = %v is not a finite number", o.Tol)
-	}
+	method.RefuseInfinite(&faults, "{tol}", o.Tol)
 	return faults.Err("")
 }
 
@@ -133,9 +128,7 @@ func RankFeatures(ctx context.Context, g *gram.Matrix, opt Options) (*Result, er
 func (r *Result) runUpdates(ctx context.Context, solver *rowsparse.Solver, u *rowsparse.Projection, opt Options) (*rowsparse.Projection, error) {
 	best := u
 	for t := 1; ; t++ {
-		// The sums over d rows have rounding errors too.
-		allowed := u.Slack + float64(len(u.Norms))*0x1p-52*(math.Abs(best.Objective)+math.Abs(u.Objective))
-		if !r.RecordStep(t, u.Objective, allowed, opt.Tol, opt.Progress) {
+		if !r.RecordStep(t, u.Objective, u.AllowedRise(best), opt.Tol, opt.Progress) {
 			break
 		}
 		if best = u; r.Converged || t == opt.MaxIter {

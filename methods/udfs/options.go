@@ -43,12 +43,8 @@ func (o Options) Validate() error {
 	if !(o.Lambda >= 0) || o.Lambda-o.Lambda != 0 {
 		faults.Addf("{alpha} = %v is not a finite number above 0", o.Lambda)
 	}
-	if o.Gamma-o.Gamma != 0 {
-		faults.Addf("{gamma} = %v is not a finite number", o.Gamma)
-	}
-	if o.Tol-o.Tol != 0 {
-		faults.Addf("{tol} = %v is not a finite number", o.Tol)
-	}
+	method.RefuseInfinite(&faults, "{gamma}", o.Gamma)
+	method.RefuseInfinite(&faults, "{tol}", o.Tol)
 	return faults.Err("")
 }
 

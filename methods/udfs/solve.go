@@ -3,7 +3,6 @@ package udfs
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/rowsparse"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -30,9 +29,7 @@ func runUpdates(ctx context.Context, s *rowsparse.Solver, d int, opt Options) (*
 		r.addWarning("more than %d directions cost nothing, as when features outnumber rows: the iteration started from the mean of all choices", opt.Clusters)
 	}
 	for t := len(r.Objective) + 1; ; t++ {
-		// The sums over d rows have rounding errors too.
-		allowed := u.Slack + float64(d)*0x1p-52*(math.Abs(best.Objective)+math.Abs(u.Objective))
-		if !r.RecordStep(t, u.Objective, allowed, opt.Tol, opt.Progress) {
+		if !r.RecordStep(t, u.Objective, u.AllowedRise(best), opt.Tol, opt.Progress) {
 			break
 		}
 		if best = u; r.Converged || t == opt.MaxIter {

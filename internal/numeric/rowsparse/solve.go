@@ -86,6 +86,11 @@ type Projection struct {
 	nextValue float64 // smallest eigenvalue that W does not use
 }
 
+// AllowedRise bounds the rounding errors of the objectives of u and of the projection before. A rise by no more may be none.
+func (u *Projection) AllowedRise(before *Projection) float64 {
+	return u.Slack + float64(len(u.Norms))*0x1p-52*(math.Abs(before.Objective)+math.Abs(u.Objective)) // the sums over d rows round too
+}
+
 // minimizeTrace computes the W with WᵀW = I that minimizes Tr(Wᵀ(M + γD)W) for D = diag(q).
 func (s *Solver) minimizeTrace(q []float64) (*Projection, error) {
 	d, c := s.d, s.c

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/ufs-stream/ufs-stream/anchor"
-	"github.com/ufs-stream/ufs-stream/cluster"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/internal/judging/trust"
@@ -173,7 +172,7 @@ func placingBytes(w Workload, m, d, rank, rows int) (placing, judging int64) {
 		}
 	}
 	if f.File == "" && f.KMeans() {
-		placing += cluster.Options{Clusters: m, Balanced: f.IsBalanced(), Threads: w.Run.Limits.Threads}.Bytes(rows, d)
+		placing += anchor.KMeansOptions{Balanced: f.IsBalanced(), Threads: w.Run.Limits.Threads}.ClusterOptions(m).Bytes(rows, d)
 	}
 	// The graph of the anchors is in memory before the statistics, together with the sample and the anchors.
 	judging = trust.GraphBytes(m, d, f.Neighbors, w.Run.Limits.Threads)
