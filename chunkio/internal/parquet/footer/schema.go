@@ -144,6 +144,8 @@ func (e *schemaElement) newGroupNode(rep parquet.Repetition, fields schema.Field
 	switch {
 	case err != nil:
 		return nil, err
+	case logical == nil && e.fields[fieldConverted] == int64(schema.ConvertedTypes.Decimal): // the library panics without a precision
+		return nil, errors.New("a decimal of several columns")
 	case logical == nil && e.hasField(fieldConverted):
 		return schema.NewGroupNodeConverted(e.name, rep, fields, schema.ConvertedType(e.fields[fieldConverted]), id)
 	}
