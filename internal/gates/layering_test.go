@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/storage":     {"stream", "chunkio/internal/format", "chunkio/internal/formats", "chunkio/internal/ipc", "chunkio/scratch", "internal/cloud/place", "internal/cloud/store", "internal/disk/atomicfile", "internal/disk/localfile"},
 	"chunkio/internal/cache":       {"chunkio/internal/format", "internal/numeric/kernel"},
 	"chunkio/internal/settings":    {"stream", "chunkio/internal/cache", "chunkio/internal/intake", "chunkio/scratch", "internal/cloud/place"},
-	"chunkio/internal/opening":     {"stream", "chunkio/internal/format", "chunkio/internal/formats", "chunkio/internal/glob", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/naming", "chunkio/internal/parquet", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/svm", "chunkio/scratch", "internal/app/suggest", "internal/cloud/place", "internal/cloud/store", "internal/disk/atomicfile", "internal/disk/planfile"},
+	"chunkio/internal/opening":     {"stream", "chunkio/internal/format", "chunkio/internal/formats", "chunkio/internal/glob", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/naming", "chunkio/internal/parquet", "chunkio/internal/remaining", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/svm", "chunkio/scratch", "internal/app/suggest", "internal/cloud/place", "internal/cloud/store", "internal/disk/atomicfile", "internal/disk/planfile"},
 	"chunkio/internal/listing":     {"stream", "chunkio/internal/delta", "chunkio/internal/format", "chunkio/internal/formats", "chunkio/internal/glob", "chunkio/internal/intake", "chunkio/internal/opening", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/svm", "internal/app/suggest", "internal/cloud/place", "internal/cloud/store", "internal/disk/atomicfile", "internal/disk/localfile", "internal/disk/planfile"},
 	"chunkio/internal/catalog":     {"stream", "chunkio/internal/delta", "chunkio/internal/format", "chunkio/internal/ipc", "chunkio/internal/listing", "chunkio/internal/naming", "chunkio/internal/opening", "chunkio/internal/parquet", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/text", "chunkio/internal/where", "chunkio/scratch", "internal/app/condition", "internal/app/suggest", "internal/cloud/place", "internal/cloud/store", "internal/numeric/splitmix"},
 	"chunkio/internal/schema":      {"stream", "chunkio/internal/catalog", "chunkio/internal/format", "chunkio/internal/intake", "chunkio/internal/naming", "chunkio/internal/settings", "internal/app/suggest"},
@@ -88,7 +88,7 @@ var mayImport = map[string][]string{
 	// The formats of chunkio.
 	"chunkio/scratch":                 {"stream", "internal/disk/atomicfile", "internal/testing/faults", "internal/disk/ownfile"},
 	"chunkio/internal/copier":         {"stream", "chunkio/internal/*", "chunkio/internal/parquet/footer"},
-	"chunkio/internal/delta":          {"stream", "chunkio/internal/format", "chunkio/internal/parquet"},
+	"chunkio/internal/delta":          {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/remaining"},
 	"chunkio/internal/export":         {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
 	"chunkio/internal/glob":           {},
 	"chunkio/internal/format":         {"stream", "chunkio/internal/text"},
@@ -98,6 +98,7 @@ var mayImport = map[string][]string{
 	"chunkio/internal/parquet/thrift": {},
 	"chunkio/internal/parquet/footer": {"stream", "chunkio/internal/format", "chunkio/internal/parquet/thrift", "internal/memory/room"},
 	"chunkio/internal/parquet":        {"stream", "chunkio/internal/format", "chunkio/internal/parquet/footer", "chunkio/internal/parquet/thrift", "chunkio/internal/text", "internal/numeric/kernel"},
+	"chunkio/internal/remaining":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
 	"chunkio/internal/svm":            {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/mtx":            {"stream", "chunkio/internal/format", "chunkio/internal/svm"},
 	"chunkio/internal/formats":        {"stream", "chunkio/internal/format", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/mtx", "chunkio/internal/parquet", "chunkio/internal/svm"}, // the list

@@ -12,7 +12,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/naming"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/where"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
@@ -165,7 +164,7 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *listing.List, at int
 	}
 	before := len(b.Leaves)
 	f := File{Size: from.Size(), Start: b.Rows, Groups: opened.GroupRows(), Digest: opened.FooterDigest(), RowsByContent: opening.IsText(opened) && !opening.IsReadAtOpening(path)}
-	_, f.Parquet = opened.(*parquet.File)
+	f.Parquet = opening.IsParquet(opened)
 	if f.Fingerprint, err = storage.ComputeFingerprint(from, f.Digest); err != nil {
 		return err
 	}
@@ -222,10 +221,10 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *listing.List, at int
 	b.Files = append(b.Files, f)
 	if o, ok := from.(*storage.Object); ok {
 		openBytes += int64(len(o.Tail))
-		b.List.AddObject(o.Object)
+		b.List.AddObject(o.Object, e.Deleted)
 		b.HasRemote = true
 	} else {
-		b.List.AppendEntry(e.Path, "", e.Size, e.Version)
+		b.List.AppendEntry(e.Path, "", e.Size, e.Version, e.Deleted)
 	}
 	b.OpenBytes = max(b.OpenBytes, openBytes)
 	if b.List.KeyTexts != nil {

@@ -69,6 +69,7 @@ func openList(ctx context.Context, a *opening.Access, list *listing.List, f *Fil
 	next, stop := iter.Pull2(list.Entries())
 	defer stop()
 	type result struct {
+		entry  storage.Entry
 		in     storage.Input
 		opened format.File // nil if the footer is still to be parsed
 		err    error
@@ -93,9 +94,9 @@ func openList(ctx context.Context, a *opening.Access, list *listing.List, f *Fil
 				in, err := a.OpenEntryBytes(within, e, memory)
 				var opened format.File
 				if err == nil && parse && !far && !text {
-					opened, in, err = a.OpenInput(within, in, memory, meter)
+					opened, in, err = a.OpenInput(within, e, in, memory, meter)
 				}
-				r <- result{in, opened, err}
+				r <- result{e, in, opened, err}
 			}
 			if far || parse && !text {
 				running.Go(load)
@@ -106,7 +107,7 @@ func openList(ctx context.Context, a *opening.Access, list *listing.List, f *Fil
 		r := <-queue[0]
 		queue = queue[1:]
 		if r.err == nil && r.opened == nil {
-			r.opened, r.in, r.err = a.OpenInput(within, r.in, memory, meter)
+			r.opened, r.in, r.err = a.OpenInput(within, r.entry, r.in, memory, meter)
 		}
 		if r.err != nil {
 			return nil, nil, r.err

@@ -9,21 +9,33 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/remaining"
 	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 // parquetSource copies columns of a Parquet file.
 type parquetSource struct {
-	*pq.File
+	format.File            // with the rows to copy
+	all           *pq.File // with all rows
 	leafAt        func(leaf int) int
+	physicalSkips func(g int, skip []uint64) []uint64 // the rows of group g of all to skip if the rows to copy in skip are skipped
 	topLevelSpans func() map[string]leafSpan
 }
 
 func newParquetSource(f *pq.File, leafAt func(leaf int) int) *parquetSource {
-	return &parquetSource{f, leafAt, sync.OnceValue(func() map[string]leafSpan {
+	return &parquetSource{f, f, leafAt, func(_ int, skip []uint64) []uint64 { return skip }, sync.OnceValue(func() map[string]leafSpan {
 		return findSpans(f.Schema().NumColumns(), func(col int) string { return f.Schema().ColumnRoot(col).Name() })
 	})}
 }
+
+func newRemainingSource(f *remaining.File, leafAt func(leaf int) int) *parquetSource {
+	s := newParquetSource(f.AllRows(), leafAt)
+	s.File, s.physicalSkips = f, f.PhysicalSkips
+	return s
+}
+
+// Input implements Source.
+func (s *parquetSource) Input() format.Input { return s.all.Input() }
 
 // Field implements Source. A flat column is OPTIONAL if the leaf or an enclosing group is. A column of list elements is
 // always OPTIONAL.
@@ -38,13 +50,13 @@ func (s *parquetSource) Field(c Column) (Field, error) {
 			return Field{}, err
 		}
 		dict := convert.Each(s.physicalColumns(c), s.hasDictionary)
-		return Field{clone, dict, s.Annotations(n, c.Name)}, nil
+		return Field{clone, dict, s.all.Annotations(n, c.Name)}, nil
 	}
 	col := s.physicalColumns(c)[0]
 	d := s.physicalColumnSchema(col)
 	required := d.MaxDefinitionLevel() == 0 && c.Element < 0
 	n, err := FlatNode(d.SchemaNode().(*schema.PrimitiveNode), c.Name, required)
-	return Field{n, []bool{s.hasDictionary(col)}, s.Annotations(d.SchemaNode(), c.Name)}, err
+	return Field{n, []bool{s.hasDictionary(col)}, s.all.Annotations(d.SchemaNode(), c.Name)}, err
 }
 
 func (s *parquetSource) findTopLevelNode(name string) (found schema.Node, err error) {
@@ -52,7 +64,7 @@ func (s *parquetSource) findTopLevelNode(name string) (found schema.Node, err er
 	if !ok {
 		return nil, errNoTopLevelField(name)
 	}
-	if found = s.Schema().ColumnRoot(at.from); found != s.Schema().ColumnRoot(at.to-1) {
+	if found = s.all.Schema().ColumnRoot(at.from); found != s.all.Schema().ColumnRoot(at.to-1) {
 		return nil, errSeveralFieldsOfName(name)
 	}
 	return found, nil
@@ -60,12 +72,14 @@ func (s *parquetSource) findTopLevelNode(name string) (found schema.Node, err er
 
 func (s *parquetSource) physicalColumns(c Column) []int {
 	if c.Kind != FromField {
-		return []int{s.PhysicalIndex(s.leafAt(c.Leaf))}
+		return []int{s.all.PhysicalIndex(s.leafAt(c.Leaf))}
 	}
 	return s.topLevelSpans()[c.Name].leafIndices()
 }
 
-func (s *parquetSource) physicalColumnSchema(col int) *schema.Column { return s.Schema().Column(col) }
+func (s *parquetSource) physicalColumnSchema(col int) *schema.Column {
+	return s.all.Schema().Column(col)
+}
 
 // hasDictionary reports whether a dictionary probably saved space when the input was written: the first row group has a
 // dictionary, and its writer did not change to plain pages.
@@ -74,7 +88,7 @@ func (s *parquetSource) hasDictionary(col int) bool {
 		if rows == 0 {
 			continue
 		}
-		return s.UsesDictionary(g, col)
+		return s.all.UsesDictionary(g, col)
 	}
 	return false
 }
@@ -83,7 +97,7 @@ func (s *parquetSource) hasDictionary(col int) bool {
 func (s *parquetSource) Need(g int, c Column) int64 {
 	var total int64
 	for _, col := range s.physicalColumns(c) {
-		info := s.Chunk(g, col)
+		info := s.all.Chunk(g, col)
 		encoded, page := info.Size, min(info.Uncompressed, 1<<20)
 		if c.Element >= 0 {
 			width := int64(max(1, s.Leaves()[s.leafAt(c.Leaf)].Width))
@@ -101,7 +115,7 @@ func (s *parquetSource) Extents(g int, columns []Column) (extents []format.Exten
 	for _, c := range columns {
 		if c.Kind == FromLeaf || c.Kind == FromField || c.Kind == FromNumbers {
 			for _, col := range s.physicalColumns(c) {
-				extents = append(extents, s.Extent(g, col))
+				extents = append(extents, s.all.Extent(g, col))
 			}
 		}
 	}
@@ -116,7 +130,7 @@ func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, er
 			continue
 		}
 		for _, col := range s.physicalColumns(c) {
-			largest = max(largest, s.ScratchBytes(g, col))
+			largest = max(largest, s.all.ScratchBytes(g, col))
 		}
 	}
 	return largest * int64(workers), nil
@@ -125,6 +139,10 @@ func (s *parquetSource) Scratch(g int, columns []Column, workers int) (int64, er
 // Tasks implements Source: it returns a task for each physical column, which copies the column chunk to its targets.
 func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Task, error) {
 	byColumn := map[int][]copyTarget{}
+	var skip []uint64
+	if len(targets) > 0 {
+		skip = s.physicalSkips(g, targets[0].Skip) // the same for all targets
+	}
 	var order []int
 	names := map[int]string{}
 	for _, c := range targets {
@@ -133,18 +151,18 @@ func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Tas
 				order = append(order, col)
 				names[col] = c.Name
 			}
-			byColumn[col] = append(byColumn[col], copyTarget{c.Chunks[k], c.Element, c.Kind == FromField, c.Skip})
+			byColumn[col] = append(byColumn[col], copyTarget{c.Chunks[k], c.Element, c.Kind == FromField, skip})
 		}
 	}
 	var tasks []Task
 	for _, col := range order {
 		tasks = append(tasks, Task{names[col], func(ctx context.Context) error {
-			r, release, err := s.ColumnReader(g, col)
+			r, release, err := s.all.ColumnReader(g, col)
 			if err != nil {
 				return err
 			}
 			defer release()
-			return copyChunk(ctx, r, byColumn[col], s.Chunk(g, col).Values, s.batchSize(g, col))
+			return copyChunk(ctx, r, byColumn[col], s.all.Chunk(g, col).Values, s.batchSize(g, col))
 		}})
 	}
 	return tasks, nil
@@ -154,7 +172,7 @@ func (s *parquetSource) Tasks(_ context.Context, g int, targets []Target) ([]Tas
 // values in the chunk, but at least 16. For 900,000 chunks of one value each, full batches were three quarters of the
 // memory that convert allocated.
 func (s *parquetSource) batchSize(g, col int) int {
-	info, batch := s.Chunk(g, col), int64(copyBatch)
+	info, batch := s.all.Chunk(g, col), int64(copyBatch)
 	if s.physicalColumnSchema(col).PhysicalType() == parquet.Types.ByteArray && info.Values > 0 {
 		batch = min(batch, (1<<20)/max(1, info.Uncompressed/info.Values))
 	}

@@ -12,6 +12,7 @@ import (
 	ownipc "github.com/ufs-stream/ufs-stream/chunkio/internal/ipc"
 	pq "github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/remaining"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -39,6 +40,8 @@ func Open(opened format.File, leafAt func(leaf int) int, heldBytes int64) (Sourc
 	switch f := opened.(type) {
 	case *pq.File:
 		return newParquetSource(f, leafAt), nil
+	case *remaining.File:
+		return newRemainingSource(f, leafAt), nil
 	case *ownipc.File:
 		return newIPCSource(f, leafAt, heldBytes)
 	case *svm.File:

@@ -25,11 +25,13 @@ type fileAction struct {
 	DeletionVector  *deletionVector
 }
 
-// deletionVector locates a list of deleted rows of a data file.
+// deletionVector locates the set of the deleted rows of a data file.
 type deletionVector struct {
 	StorageType    string
 	PathOrInlineDv string
 	Offset         *int64
+	SizeInBytes    int64
+	Cardinality    int64 // number of deleted rows
 }
 
 // uniqueID identifies the deletion vector among the vectors of one file. It returns "" if d is nil.

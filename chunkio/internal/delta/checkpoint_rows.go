@@ -90,7 +90,7 @@ func (r *checkpointReader) readRowGroup(ctx context.Context, file *pq.File, g in
 		if err != nil {
 			return err
 		}
-		defer rows.close()
+		defer rows.closeCursors()
 		for n := range file.GroupRows()[g] {
 			if n%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -185,11 +185,14 @@ func (r *checkpointReader) applyAdd(row *rowReader) (err error) {
 		if offset, ok := row.scalarCell(vectorOffset); ok {
 			vector.Offset = &offset.number
 		}
+		size, _ := row.scalarCell(vectorSize)
+		rows, _ := row.scalarCell(vectorRows)
+		vector.SizeInBytes, vector.Cardinality = size.number, rows.number
 	}
 	if r.values, err = row.mapPairs(addKeys, addValues, r.values); err != nil {
 		return err
 	}
-	return r.state.addFile(r.name, string(name.text), vector.uniqueID(), size.number, rows, r.values)
+	return r.state.addFile(r.name, string(name.text), vector, size.number, rows, r.values)
 }
 
 func (r *checkpointReader) applyMetaData(row *rowReader) (err error) {

@@ -22,6 +22,8 @@ const (
 	vectorType
 	vectorPlace
 	vectorOffset
+	vectorSize
+	vectorRows
 	metaPartitions
 	metaSchema
 	metaProvider
@@ -43,6 +45,7 @@ func columnNames() [columnCount][2]string {
 		addPath: {"add.path"}, addSize: {"add.size"}, addStats: {"add.stats"}, addRows: {"add.stats_parsed.numRecords"},
 		addKeys: {"add.partitionValues.", ".key"}, addValues: {"add.partitionValues.", ".value"},
 		vectorType: {"add.deletionVector.storageType"}, vectorPlace: {"add.deletionVector.pathOrInlineDv"}, vectorOffset: {"add.deletionVector.offset"},
+		vectorSize: {"add.deletionVector.sizeInBytes"}, vectorRows: {"add.deletionVector.cardinality"},
 		metaPartitions: {"metaData.partitionColumns."}, metaSchema: {"metaData.schemaString"}, metaProvider: {"metaData.format.provider"},
 		metaKeys: {"metaData.configuration.", ".key"}, metaValues: {"metaData.configuration.", ".value"},
 		protocolVersion: {"protocol.minReaderVersion"}, protocolFeatures: {"protocol.readerFeatures."},
@@ -55,7 +58,7 @@ func columnNames() [columnCount][2]string {
 func findColumns(s *schema.Schema, files bool) (at [columnCount]int, err error) {
 	for c, name := range columnNames() {
 		at[c] = -1
-		wantsFiles := c <= vectorOffset || c == sidecarPath || c == sidecarSize
+		wantsFiles := c <= vectorRows || c == sidecarPath || c == sidecarSize
 		if wantsFiles && !files {
 			continue
 		}
@@ -94,7 +97,7 @@ func checkShapes(s *schema.Schema, at [columnCount]int) error {
 		if d := s.Column(i); (d.MaxRepetitionLevel() > 0) != slices.Contains(repeated, c) {
 			return fmt.Errorf("column %s differs from checkpoints in whether it is a list", d.Path())
 		}
-		text := !slices.Contains([]int{addSize, addRows, vectorOffset, protocolVersion, sidecarSize, checkpointVersion}, c)
+		text := !slices.Contains([]int{addSize, addRows, vectorOffset, vectorSize, vectorRows, protocolVersion, sidecarSize, checkpointVersion}, c)
 		if isText := s.Column(i).PhysicalType().String() == "BYTE_ARRAY"; isText != text {
 			return fmt.Errorf("column %s holds %v, other than in checkpoints", s.Column(i).Path(), s.Column(i).PhysicalType())
 		}
@@ -113,7 +116,7 @@ type rowReader struct {
 	cells   [columnCount][]cell        // cells of the current row
 }
 
-// openRows opens the columns of row group g. The caller must call close.
+// openRows opens the columns of row group g. The caller must call closeCursors.
 func openRows(f *pq.File, g int, at [columnCount]int) (*rowReader, error) {
 	r := new(rowReader)
 	for c, i := range at {
@@ -122,14 +125,14 @@ func openRows(f *pq.File, g int, at [columnCount]int) (*rowReader, error) {
 		}
 		var err error
 		if r.cursors[c], err = openCursor(f, g, i); err != nil {
-			r.close()
+			r.closeCursors()
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-func (r *rowReader) close() {
+func (r *rowReader) closeCursors() {
 	for _, c := range r.cursors {
 		if c != nil {
 			c.done()

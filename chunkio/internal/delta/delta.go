@@ -19,7 +19,8 @@ type Folder interface {
 	List(ctx context.Context, prefix string) iter.Seq2[Entry, error]
 	// ReadFile reads a whole file of at most limit bytes. It returns fs.ErrNotExist if the file does not exist.
 	ReadFile(ctx context.Context, name string, limit int64) ([]byte, error)
-	// Open opens a file that is read in parts: a checkpoint, or a commit that is too long to be held in memory.
+	// Open opens a file that is read in parts: a checkpoint, a commit that is too long to be held in memory, or a file of
+	// deletion vectors. Only the latter may have an absolute name, see File.Path.
 	Open(ctx context.Context, name string) (format.Input, error)
 }
 
@@ -54,7 +55,10 @@ type File struct {
 	// Values has the value of each partition column, in the order of the columns, with nil for null. Files of the same
 	// partition share the slice.
 	Values []*string
-	Rows   int64 // number of rows according to the file's statistics; -1 if unknown
+	Rows   int64 // number of rows according to the file's statistics, with the deleted ones; -1 if unknown
+	// Deleted is the set of deleted rows, in the format of remaining.ParseBitmap; nil if there are none.
+	Deleted []byte
+	vector  *deletionVector
 }
 
 // Read reads the log of the table in folder. Messages use name as the name of the table.
@@ -91,8 +95,10 @@ func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapsh
 	if snapshot.Time, err = t.findVersionTime(ctx, version, s.meta); err != nil {
 		return nil, err
 	}
-	snapshot.Files, err = liveFiles(t, s)
-	return snapshot, err
+	if snapshot.Files, err = liveFiles(t, s); err != nil {
+		return nil, err
+	}
+	return snapshot, loadDeletionVectors(ctx, t, snapshot.Files)
 }
 
 func findRequestedVersion(ctx context.Context, t *table, opt Options) (int64, error) {

@@ -23,7 +23,7 @@ func isIgnorableFeature(name string) bool {
 		"typeWidening", "typeWidening-preview", // see Widens
 		"vacuumProtocolCheck", // applies to writers that clean up
 		"v2Checkpoint",
-		"deletionVectors", // as long as no live file has one, see liveFiles
+		"deletionVectors", // see loadDeletionVectors
 		columnMapping:     // as long as its mode is none, see checkProtocolIsSupported
 		return true
 	}

@@ -44,7 +44,7 @@ func applyActionToState(t *table, a *action, s *replayState) error {
 		for name, value := range f.PartitionValues {
 			values = append(values, partitionValue{name, value})
 		}
-		if err := s.addFile(t.name, *f.Path, f.DeletionVector.uniqueID(), *f.Size, statsRowCount(f.Stats), values); err != nil {
+		if err := s.addFile(t.name, *f.Path, f.DeletionVector, *f.Size, statsRowCount(f.Stats), values); err != nil {
 			return err
 		}
 	}

@@ -184,7 +184,7 @@ func checkpointFields(parsed bool) schema.FieldList {
 	return schema.FieldList{
 		groupNode("txn", texts("appId"), longs("version")),
 		groupNode("add", texts("path"), schema.FieldList{mapNode("partitionValues")}, longs("size modificationTime"), stats,
-			schema.FieldList{mapNode("tags"), groupNode("deletionVector", texts("storageType pathOrInlineDv"), ints("offset"))}),
+			schema.FieldList{mapNode("tags"), groupNode("deletionVector", texts("storageType pathOrInlineDv"), ints("offset"), ints("sizeInBytes"), longs("cardinality"))}),
 		groupNode("remove", texts("path"), longs("deletionTimestamp")),
 		groupNode("metaData", texts("id schemaString"), schema.FieldList{groupNode("format", texts("provider")), listNode("partitionColumns"), mapNode("configuration")}),
 		groupNode("protocol", ints("minReaderVersion"), schema.FieldList{listNode("readerFeatures")}),

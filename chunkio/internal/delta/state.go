@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/ufs-stream/ufs-stream/stream"
 )
 
 // replayState is the state of a table while its log is replayed.
@@ -30,7 +28,7 @@ type liveFile struct {
 	rows      int64
 	version   int64 // version that added the file
 	partition *partition
-	hasVector bool // the file has a deletion vector
+	vector    *deletionVector // nil if no row is deleted
 }
 
 // Memory of the parts of the state, in bytes. A live file needs 80 bytes and a string header of 16 bytes, in a map that
@@ -39,6 +37,7 @@ type liveFile struct {
 const (
 	fileBytes      = 256
 	removedBytes   = 64
+	vectorBytes    = 96
 	partitionBytes = 160
 	valueBytes     = 64
 )
@@ -67,7 +66,7 @@ func liveFileKey(pathKey, vectorID string) string {
 	return pathKey + "\x00" + vectorID // a path does not contain zero bytes
 }
 
-func (s *replayState) addFile(table, rawPath, vectorID string, size, rows int64, values []partitionValue) error {
+func (s *replayState) addFile(table, rawPath string, vector *deletionVector, size, rows int64, values []partitionValue) error {
 	if !s.wantsFiles {
 		return nil
 	}
@@ -78,15 +77,15 @@ func (s *replayState) addFile(table, rawPath, vectorID string, size, rows int64,
 	if size < 0 {
 		return fmt.Errorf("adds the file %q with %d bytes", rawPath, size)
 	}
-	same := path == key && vectorID == ""
-	key = liveFileKey(key, vectorID)
+	same := path == key && vector == nil
+	key = liveFileKey(key, vector.uniqueID())
 	if same {
 		path = key
 	}
 	if _, removedToo := s.removed[key]; removedToo {
 		return errAddedAndRemoved(rawPath)
 	}
-	f := liveFile{path: path, size: size, rows: max(-1, rows), version: s.version, hasVector: vectorID != ""}
+	f := liveFile{path: path, size: size, rows: max(-1, rows), version: s.version, vector: vector}
 	if f.partition, err = s.joinPartition(table, values); err != nil {
 		return err
 	}
@@ -109,6 +108,9 @@ func (s *replayState) liveFileBytes(key string, f liveFile) int64 {
 	n := int64(fileBytes + len(key))
 	if f.path != key {
 		n += int64(len(f.path))
+	}
+	if f.vector != nil {
+		n += vectorBytes + int64(len(f.vector.PathOrInlineDv))
 	}
 	return n
 }
@@ -151,29 +153,21 @@ func errAddedAndRemoved(rawPath string) error {
 func liveFiles(t *table, s *replayState) ([]File, error) {
 	files := make([]File, 0, len(s.liveFiles))
 	values := make(map[*partition][]*string, len(s.partitions))
-	var vector string
 	for _, f := range s.liveFiles {
-		if f.hasVector && (vector == "" || f.path < vector) {
-			vector = f.path
-		}
 		v, ok := values[f.partition]
 		if !ok {
 			v = f.partition.columnValues(s.meta.PartitionColumns)
 			values[f.partition] = v
 		}
-		files = append(files, File{Path: f.path, Size: f.size, Values: v, Rows: f.rows})
+		files = append(files, File{Path: f.path, Size: f.size, Values: v, Rows: f.rows, vector: f.vector})
 	}
 	s.liveFiles, s.partitions = nil, nil
-	if vector != "" {
-		place := vector
-		if !IsAbsolute(vector) {
-			place = t.pathForMessages(vector)
-		}
-		e := stream.Dataf(place, "has rows that a deletion vector takes out (table feature deletionVectors), which ufs-stream does not read")
-		e.Remedy = stream.Textf("write the file without them by REORG TABLE %s APPLY (PURGE), or write a plain copy of the table", quoteTableNameForSQL(t.name))
-		return nil, e
-	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	for i := range files[min(1, len(files)):] {
+		if files[i].Path == files[i+1].Path {
+			return nil, t.errDamagedFile(logFolder, "has the file %q twice, with different deletion vectors", files[i].Path)
+		}
+	}
 	return files, nil
 }
 

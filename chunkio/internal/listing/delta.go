@@ -115,6 +115,24 @@ func (f storeFolder) Open(ctx context.Context, name string) (format.Input, error
 	return o, nil
 }
 
+// tableFolder is the folder of a table. Its log may also name files outside of the folder, if the scope allows them.
+type tableFolder struct {
+	delta.Folder
+	access *opening.Access
+	locate func(file string) (name, query string, err error)
+}
+
+func (f tableFolder) Open(ctx context.Context, name string) (format.Input, error) {
+	if !delta.IsAbsolute(name) {
+		return f.Folder.Open(ctx, name)
+	}
+	path, query, err := f.locate(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.access.OpenEntryBytes(ctx, storage.Entry{Path: path + query, Size: -1}, f.access.Options.Memory)
+}
+
 func expandDelta(ctx context.Context, a *opening.Access, arg string) (*List, error) {
 	var folder delta.Folder
 	var at store.Location
@@ -131,7 +149,12 @@ func expandDelta(ctx context.Context, a *opening.Access, arg string) (*List, err
 	} else {
 		folder = localFolder(arg)
 	}
-	s, err := delta.Read(ctx, folder, name, delta.Options{Version: a.Options.TableVersion, AsOf: a.Options.TableAsOf, Memory: a.Options.Memory})
+	scope, err := place.NewScope(name, []string{arg}, a.Options.Allow)
+	if err != nil {
+		return nil, err
+	}
+	locate := func(file string) (name, query string, err error) { return locateLiveFile(arg, at, scope, file) }
+	s, err := delta.Read(ctx, tableFolder{folder, a, locate}, name, delta.Options{Version: a.Options.TableVersion, AsOf: a.Options.TableAsOf, Memory: a.Options.Memory})
 	if err != nil {
 		return nil, err
 	}
@@ -142,10 +165,6 @@ func expandDelta(ctx context.Context, a *opening.Access, arg string) (*List, err
 		Table:  &stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
 		Schema: s.Schema, KeyTexts: NewKeyTexts(s.Partitions),
 	}
-	scope, err := place.NewScope(name, []string{arg}, a.Options.Allow)
-	if err != nil {
-		return nil, err
-	}
 	type placed struct {
 		name, query string
 		file        *delta.File
@@ -153,14 +172,14 @@ func expandDelta(ctx context.Context, a *opening.Access, arg string) (*List, err
 	files := make([]placed, len(s.Files))
 	for i := range s.Files {
 		f := &s.Files[i]
-		if files[i].name, files[i].query, err = locateLiveFile(arg, at, scope, f.Path); err != nil {
+		if files[i].name, files[i].query, err = locate(f.Path); err != nil {
 			return nil, err
 		}
 		files[i].file = f
 	}
 	slices.SortFunc(files, func(x, y placed) int { return strings.Compare(x.name, y.name) })
 	for _, p := range files {
-		list.AppendEntry(p.name, p.query, p.file.Size, "")
+		list.AppendEntry(p.name, p.query, p.file.Size, "", p.file.Deleted)
 		values := make([]string, len(p.file.Values))
 		for k, v := range p.file.Values {
 			if values[k] = HiveNull; v != nil {

@@ -36,8 +36,9 @@ type List struct {
 // listBlock is the number of records in a block of a List; the first of them contains its whole path.
 const listBlock = 16
 
-// AppendEntry appends an entry. name is its path without the query. Entries must be added in byte order of their names.
-func (l *List) AppendEntry(name, query string, size int64, version string) {
+// AppendEntry appends an entry. name is its path without the query, and deleted is Entry.Deleted. Entries must be added
+// in byte order of their names.
+func (l *List) AppendEntry(name, query string, size int64, version string, deleted []byte) {
 	q := len(l.queries) - 1
 	if q < 0 || l.queries[q] != query {
 		l.queries = append(l.queries, query)
@@ -55,7 +56,7 @@ func (l *List) AppendEntry(name, query string, size int64, version string) {
 	b = appendWithLength(b, name[shared:])
 	b = binary.AppendUvarint(b, uint64(q))
 	b = binary.AppendUvarint(b, uint64(size+1))
-	l.records = appendVersion(b, version)
+	l.records = appendWithLength(appendVersion(b, version), string(deleted))
 	l.lastName, l.Count = name, l.Count+1
 }
 
@@ -63,7 +64,7 @@ func (l *List) AppendEntry(name, query string, size int64, version string) {
 func NewLocalList(paths []string) *List {
 	l := new(List)
 	for _, p := range paths {
-		l.AppendEntry(p, "", -1, "")
+		l.AppendEntry(p, "", -1, "", nil)
 	}
 	return l
 }
@@ -122,20 +123,31 @@ func (r *listReader) readBytes(n int) []byte {
 	return b
 }
 
-// readRecord reads the record at r.offset and stores its path in r.name. query is an index into r.queries.
-func (r *listReader) readRecord() (query int, size int64, version string) {
+// listRecord is an entry, except its path, as a List stores it.
+type listRecord struct {
+	query   int // index into List.queries
+	size    int64
+	version string
+	deleted []byte // nil if it is empty
+}
+
+// readRecord reads the record at r.offset and stores its path in r.name.
+func (r *listReader) readRecord() (e listRecord) {
 	r.name = r.name[:r.readNumber()]
 	r.name = append(r.name, r.readBytes(r.readNumber())...)
-	query, size = r.readNumber(), int64(r.readNumber())-1
+	e.query, e.size = r.readNumber(), int64(r.readNumber())-1
 	switch code := r.readNumber(); code {
 	case 0:
-		version = string(r.readBytes(r.readNumber()))
+		e.version = string(r.readBytes(r.readNumber()))
 	case 1:
-		version = `"` + hex.EncodeToString(r.readBytes(16)) + `"`
+		e.version = `"` + hex.EncodeToString(r.readBytes(16)) + `"`
 	default:
-		version = `"` + hex.EncodeToString(r.readBytes(16)) + "-" + strconv.Itoa(code-2) + `"`
+		e.version = `"` + hex.EncodeToString(r.readBytes(16)) + "-" + strconv.Itoa(code-2) + `"`
 	}
-	return query, size, version
+	if n := r.readNumber(); n > 0 {
+		e.deleted = r.readBytes(n)
+	}
+	return e
 }
 
 // EntryAt returns entry i. It reads up to 16 records for this.
@@ -148,8 +160,8 @@ func (l *List) EntryAt(i int) storage.Entry {
 }
 
 func (r *listReader) readEntry() storage.Entry {
-	q, size, version := r.readRecord()
-	return storage.Entry{Path: string(r.name) + r.queries[q], Size: size, Version: version, InLog: r.Table != nil && r.Plan == "", Plan: r.Plan}
+	e := r.readRecord()
+	return storage.Entry{Path: string(r.name) + r.queries[e.query], Size: e.size, Version: e.version, Deleted: e.deleted, InLog: r.Table != nil && r.Plan == "", Plan: r.Plan}
 }
 
 // Entries yields the entries in order.
@@ -205,12 +217,10 @@ func mergeLists(lists []*List) (merged *List, twice string) {
 	merged = &List{Warnings: slices.Concat(a.Warnings, b.Warnings)}
 	from := [2]listReader{{List: a}, {List: b}}
 	left := [2]int{a.Count, b.Count}
-	var query [2]int
-	var size [2]int64
-	var version [2]string
+	var next [2]listRecord
 	for k := range from {
 		if left[k] > 0 {
-			query[k], size[k], version[k] = from[k].readRecord()
+			next[k] = from[k].readRecord()
 		}
 	}
 	for left[0]+left[1] > 0 {
@@ -223,9 +233,9 @@ func mergeLists(lists []*List) (merged *List, twice string) {
 		if merged.Count > 0 && merged.lastName == name {
 			return nil, name
 		}
-		merged.AppendEntry(name, r.queries[query[k]], size[k], version[k])
+		merged.AppendEntry(name, r.queries[next[k].query], next[k].size, next[k].version, next[k].deleted)
 		if left[k]--; left[k] > 0 {
-			query[k], size[k], version[k] = r.readRecord()
+			next[k] = r.readRecord()
 		}
 	}
 	return merged, ""
@@ -236,11 +246,11 @@ func (l *List) FilterEntries(wanted func(i int, path string) bool) *List {
 	filtered := l.EmptyCopy()
 	r := listReader{List: l}
 	for i := range l.Count {
-		query, size, version := r.readRecord()
-		if !wanted(i, string(r.name)+l.queries[query]) {
+		e := r.readRecord()
+		if !wanted(i, string(r.name)+l.queries[e.query]) {
 			continue
 		}
-		filtered.AppendEntry(string(r.name), l.queries[query], size, version)
+		filtered.AppendEntry(string(r.name), l.queries[e.query], e.size, e.version, e.deleted)
 		if l.KeyTexts != nil {
 			filtered.KeyTexts.AddFileValues(l.KeyTexts.FileValues(i))
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formats"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/remaining"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
@@ -58,7 +60,7 @@ func (a *Access) OpenEntry(ctx context.Context, e storage.Entry, memory int64, m
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.OpenInput(ctx, in, memory, meter)
+	return a.OpenInput(ctx, e, in, memory, meter)
 }
 
 // OpenEntryBytes opens the bytes of an entry, and checks them against the log or the plan that lists it.
@@ -79,12 +81,15 @@ func (a *Access) OpenEntryBytes(ctx context.Context, e storage.Entry, memory int
 	return in, nil
 }
 
-// OpenInput opens the file whose bytes are in. If it fails, it closes in.
-func (a *Access) OpenInput(ctx context.Context, in storage.Input, memory int64, meter *stream.Meter) (format.File, storage.Input, error) {
+// OpenInput opens the file of an entry, whose bytes are in. If it fails, it closes in.
+func (a *Access) OpenInput(ctx context.Context, e storage.Entry, in storage.Input, memory int64, meter *stream.Meter) (format.File, storage.Input, error) {
 	counted := &storage.CountingInput{Input: in}
 	opened, err := a.OpenByFormat(ctx, counted, memory)
 	if names := settings.TripleColumns(a.Options.Sparse); err == nil && names != nil && !isSparse(opened) {
 		opened, err = a.openTriples(ctx, opened, counted, names, memory)
+	}
+	if err == nil && e.Deleted != nil {
+		opened, err = leaveOutDeletedRows(opened, in.Name(), e.Deleted, memory)
 	}
 	if err == nil {
 		if o, ok := in.(*storage.Object); ok {
@@ -97,6 +102,14 @@ func (a *Access) OpenInput(ctx context.Context, in storage.Input, memory int64, 
 	}
 	counted.Meter.Store(meter)
 	return opened, in, nil
+}
+
+func leaveOutDeletedRows(opened format.File, name string, deleted []byte, memory int64) (format.File, error) {
+	f, ok := opened.(*parquet.File)
+	if !ok {
+		return nil, stream.Dataf(name, "its table deletes rows of it, so it should be a Parquet file, and it is none")
+	}
+	return remaining.OpenRemaining(f, deleted, memory)
 }
 
 // FootersAhead is the number of objects whose ends are requested at once, as long as the footers need no more than an

@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/glob"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/intake"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/remaining"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
@@ -91,6 +92,15 @@ func (t *scratchInput) ReadAt(p []byte, at int64) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// IsParquet reports whether an opened file is Parquet, or was converted to it.
+func IsParquet(opened format.File) bool {
+	switch opened.(type) {
+	case *parquet.File, *remaining.File:
+		return true
+	}
+	return false
 }
 
 // IsText reports whether an opened file is read from a scratch file that holds its rows, because its own format has no

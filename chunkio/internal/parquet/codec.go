@@ -44,8 +44,8 @@ var decodableCodecs = []compress.Compression{
 	lz4Hadoop, lz4Raw,
 }
 
-// decompress fills all of dst from src and verifies the checksums of gzip and zstd.
-func (c *codec) decompress(kind compress.Compression, dst, src []byte) error {
+// decompressBlock fills all of dst from src and verifies the checksums of gzip and zstd.
+func (c *codec) decompressBlock(kind compress.Compression, dst, src []byte) error {
 	var err error
 	switch kind {
 	case compress.Codecs.Uncompressed:

@@ -55,7 +55,7 @@ func TestCodecs(t *testing.T) {
 			packed := pack(t, kind, data)
 			for _, off := range []int{0, -1, 1, 0} {
 				dst := make([]byte, n+off)
-				err := c.decompress(kind, dst, packed)
+				err := c.decompressBlock(kind, dst, packed)
 				if off == 0 && (err != nil || !bytes.Equal(dst, data)) {
 					t.Errorf("%v: %d bytes: %v", kind, n, err)
 				}
@@ -67,7 +67,7 @@ func TestCodecs(t *testing.T) {
 				continue
 			}
 			for cut := range min(len(packed), 200) {
-				if err := c.decompress(kind, make([]byte, n), packed[:cut]); err == nil {
+				if err := c.decompressBlock(kind, make([]byte, n), packed[:cut]); err == nil {
 					t.Errorf("%v: %d bytes cut to %d went unnoticed", kind, len(packed), cut)
 				} else if err == io.EOF { //nolint:errorlint // the bare error would lack its place
 					t.Errorf("%v: error without a place", kind)
@@ -84,7 +84,7 @@ func TestBombs(t *testing.T) {
 		packed := pack(t, kind, bomb)
 		var c codec
 		before := allocated()
-		if err := c.decompress(kind, make([]byte, 100), packed); err == nil {
+		if err := c.decompressBlock(kind, make([]byte, 100), packed); err == nil {
 			t.Errorf("%v: a bomb went unnoticed", kind)
 		}
 		if got := allocated() - before; got > 10<<20 {
@@ -101,7 +101,7 @@ func TestZstdChecksum(t *testing.T) {
 	packed := w.EncodeAll(data, nil)
 	packed[len(packed)-1] ^= 1
 	var c codec
-	if err := c.decompress(compress.Codecs.Zstd, make([]byte, len(data)), packed); !errors.Is(err, zstd.ErrCRCMismatch) {
+	if err := c.decompressBlock(compress.Codecs.Zstd, make([]byte, len(data)), packed); !errors.Is(err, zstd.ErrCRCMismatch) {
 		t.Errorf("a wrong checksum: %v", err)
 	}
 }
@@ -111,7 +111,7 @@ func TestLZ4WithoutFrame(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcde"), 100)
 	got := make([]byte, len(data))
 	var c codec
-	if err := c.decompress(lz4Hadoop, got, pack(t, lz4Raw, data)); err != nil || !bytes.Equal(got, data) {
+	if err := c.decompressBlock(lz4Hadoop, got, pack(t, lz4Raw, data)); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("decompressing LZ4 without a frame: error %v, data equal: %v", err, bytes.Equal(got, data))
 	}
 }

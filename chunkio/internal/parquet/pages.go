@@ -58,7 +58,7 @@ func (w *window) peek(n int) ([]byte, error) {
 	return w.unread[:n], nil
 }
 
-func (w *window) advance(bytes int64) {
+func (w *window) advanceBytes(bytes int64) {
 	w.unread = w.unread[min(bytes, int64(len(w.unread))):]
 	w.at += bytes
 }
@@ -160,7 +160,7 @@ func (p *pageWalker) readPageHeader() error {
 		if err != nil {
 			return fmt.Errorf("at offset %d: %w", p.headerAt, err)
 		}
-		p.win.advance(int64(n))
+		p.win.advanceBytes(int64(n))
 		if p.header = h; h.Kind == DictionaryPage && n <= maxUncountedHeader {
 			p.uncounted = int64(n)
 		}
@@ -185,7 +185,7 @@ func (p *pageWalker) readPageHeader() error {
 }
 
 func (p *pageWalker) skipPage() {
-	p.win.advance(int64(p.header.Compressed))
+	p.win.advanceBytes(int64(p.header.Compressed))
 	if p.header.Kind != DictionaryPage && p.header.Kind != indexPage {
 		p.entriesBefore += int64(p.header.Values)
 	}
@@ -220,11 +220,11 @@ func (p *pageWalker) readPayload(into *[]byte) ([]byte, error) {
 		}
 	}
 	if levels < len(out) || levels < len(packed) { // writers do not compress an empty section of values
-		if err := p.buf.codec.decompress(kind, out[levels:], packed[levels:]); err != nil {
+		if err := p.buf.codec.decompressBlock(kind, out[levels:], packed[levels:]); err != nil {
 			return nil, fmt.Errorf("page at offset %d: %w", p.headerAt, err)
 		}
 	}
-	p.win.advance(int64(h.Compressed))
+	p.win.advanceBytes(int64(h.Compressed))
 	return out, nil
 }
 

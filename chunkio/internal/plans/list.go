@@ -82,9 +82,9 @@ func addPlanFile(l *listing.List, f planfile.File) error {
 		size = -1
 	}
 	if store.IsURL(f.Path) {
-		l.AddObject(store.Object{Location: at, Size: size, Version: f.Version})
+		l.AddObject(store.Object{Location: at, Size: size, Version: f.Version}, f.Deleted)
 	} else {
-		l.AppendEntry(name, "", size, "")
+		l.AppendEntry(name, "", size, "", f.Deleted)
 	}
 	return nil
 }

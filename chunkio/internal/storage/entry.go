@@ -35,6 +35,7 @@ type Entry struct {
 	Version string // ETag or generation
 	InLog   bool   // a table's log reports the size, and that the file exists
 	Plan    string // display name of the plan file with this entry; empty if there is no plan
+	Deleted []byte // the rows that its table has deleted, in the format of remaining.ParseBitmap; nil if there are none
 }
 
 func (e Entry) checkAgainstPlan(in Input, err error) error {

@@ -103,7 +103,7 @@ func (s *ObjectStore) OpenObject(ctx context.Context, e Entry, memory int64) (*O
 	if o.Object.Size == 0 {
 		return nil, stream.Dataf(o.Name(), "is empty (0 bytes)")
 	}
-	if o.openingData = s.Tails.openingDataOf(o.entryOfVersion()); o.Tail == nil {
+	if o.openingData = s.Tails.openingDataOf(o.urlAndVersion()); o.Tail == nil {
 		n := cmp.Or(s.LastFooterBytes.Load(), firstTailBytes)
 		o.Tail = make([]byte, min(n+n/8, max(memory/4, firstTailBytes), o.Object.Size))
 		if err := o.client.Read(ctx, o.Object, o.Tail, o.Object.Size-int64(len(o.Tail))); err != nil {
@@ -127,15 +127,15 @@ func (s *ObjectStore) KeepFooter(o *Object) error {
 		o.Tail = append([]byte(nil), o.Tail[extra:]...)
 	}
 	// If an object has no version, its footer may be another one at the next pass, so its opening data are not kept.
-	if o.Object.Version == "" || !s.Tails.storeOpening(o.entryOfVersion(), o.openingData) {
+	if o.Object.Version == "" || !s.Tails.storeOpening(o.urlAndVersion(), o.openingData) {
 		o.heads = nil
 	}
 	o.isOpening = false
 	return nil
 }
 
-func (o *Object) entryOfVersion() Entry {
-	return Entry{Path: o.Object.String(), Size: o.Object.Size, Version: o.Object.Version}
+func (o *Object) urlAndVersion() objectVersion {
+	return objectVersion{o.Object.String(), o.Object.Version}
 }
 
 // Name implements Input.
@@ -270,9 +270,12 @@ type TailCache struct {
 	limit int64 // bytes
 
 	mu        sync.Mutex
-	byVersion map[Entry]openingData
+	byVersion map[objectVersion]openingData
 	heldBytes int64
 }
+
+// objectVersion identifies the bytes of an object.
+type objectVersion struct{ url, version string }
 
 // maxTailBytes bounds the bytes that a TailCache keeps; another bound is an eighth of the memory. The kept bytes count
 // as memory of the catalog.
@@ -280,10 +283,10 @@ const maxTailBytes = 8 << 20
 
 // storeOpening stores the opening data of an object: with its heads, without them, or not at all, depending on the room
 // in the cache. It reports whether the heads are stored.
-func (t *TailCache) storeOpening(e Entry, k openingData) bool {
+func (t *TailCache) storeOpening(v objectVersion, k openingData) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if before, ok := t.byVersion[e]; ok {
+	if before, ok := t.byVersion[v]; ok {
 		return before.heads != nil
 	}
 	if t.heldBytes+k.memoryBytes() > t.limit {
@@ -293,17 +296,17 @@ func (t *TailCache) storeOpening(e Entry, k openingData) bool {
 		return false
 	}
 	if t.byVersion == nil {
-		t.byVersion = make(map[Entry]openingData)
+		t.byVersion = make(map[objectVersion]openingData)
 	}
-	t.byVersion[e] = k
+	t.byVersion[v] = k
 	t.heldBytes += k.memoryBytes()
 	return k.heads != nil
 }
 
-func (t *TailCache) openingDataOf(e Entry) openingData {
+func (t *TailCache) openingDataOf(v objectVersion) openingData {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.byVersion[e]
+	return t.byVersion[v]
 }
 
 // MemoryBytes returns the memory of the kept bytes.

@@ -99,6 +99,9 @@ type File struct {
 	// Keys are the values of Catalog.Partitions or, without footers, of Header.Keys. __HIVE_DEFAULT_PARTITION__
 	// represents a null.
 	Keys []string `json:"keys,omitempty"`
+	// Deleted is the set of the file's rows that its table has deleted: a Roaring bitmap of their positions in the file,
+	// in the portable 64-bit format.
+	Deleted []byte `json:"deleted,omitempty"`
 
 	// The following fields come from the file's footer. They are empty without footers.
 	Start       int64      `json:"start,omitempty"`       // global position of its first row
