@@ -1,13 +1,18 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
 
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/testing/duckdbtest"
@@ -216,6 +221,72 @@ func TestDeltaPositions(t *testing.T) {
 		}
 		if !maps.Equal(got, want) || s.InputColumns != 8 {
 			t.Errorf("select %v: got positions %v of %d, want %v", input, got, s.InputColumns, want)
+		}
+	}
+}
+
+// TestDeltaDeletedRows: a table with deletion vectors is the table of the rows that are left, to the last bit: for select
+// with a condition and a sample, plans, shards, convert, apply and eval. DuckDB writes the other table.
+func TestDeltaDeletedRows(t *testing.T) {
+	columns := []string{"a double", "b integer", "c double", "d double", "note string"}
+	const query = "SELECT sin(i * %d) AS a, (i * i %% 97)::INTEGER AS b, CASE WHEN i %% 11 = 0 THEN NULL ELSE cos(i * i) END AS c, sin(i * %[1]d) + 0.1 * cos(i) AS d, CASE WHEN i %% 3 = 0 THEN 'x' ELSE 'y' END AS note FROM range(%[2]d) r(i)"
+	first, second := fmt.Sprintf(query, 3, 5000), fmt.Sprintf(query, 5, 3000)
+	left := plantDelta(t, columns, nil, dataFile{at: "t/1.parquet", query: first + " WHERE i % 7 <> 3"}, dataFile{at: "t/2.parquet", query: second + " WHERE i % 300 = 5"})
+	at := plantDelta(t, columns, nil, dataFile{at: "t/1.parquet", query: first}, dataFile{at: "t/2.parquet", query: second})
+	commit := ""
+	for path, isDeleted := range map[string]func(i int) bool{"1.parquet": func(i int) bool { return i < 5000 && i%7 == 3 }, "2.parquet": func(i int) bool { return i < 3000 && i%300 != 5 }} {
+		rows := roaring64.New()
+		for i := range 5000 {
+			if isDeleted(i) {
+				rows.Add(uint64(i))
+			}
+		}
+		data := binary.BigEndian.AppendUint32([]byte{1}, uint32(4+rows.GetSerializedSizeInBytes()))
+		bitmap := append(binary.LittleEndian.AppendUint32(nil, 1681511377), mustbe.Get(rows.ToBytes())(t)...)
+		data = binary.BigEndian.AppendUint32(append(data, bitmap...), crc32.ChecksumIEEE(bitmap))
+		mustbe.Do(t, os.WriteFile(at("t/"+path+".bin"), data, 0o600))
+		vector := map[string]any{"storageType": "p", "pathOrInlineDv": "file://" + at("t/"+path+".bin"), "offset": 1, "sizeInBytes": len(bitmap), "cardinality": rows.GetCardinality()}
+		size := mustbe.Get(os.Stat(at("t/" + path)))(t).Size()
+		for _, action := range []any{
+			map[string]any{"remove": map[string]any{"path": path, "dataChange": true}},
+			map[string]any{"add": map[string]any{"path": path, "partitionValues": map[string]any{}, "size": size, "modificationTime": 1, "dataChange": true, "deletionVector": vector}},
+		} {
+			commit += string(mustbe.Get(json.Marshal(action))(t)) + "\n"
+		}
+	}
+	write(t, at("t/_delta_log/00000000000000000001.json"), commit)
+	for _, flags := range [][]string{nil, {"--where", "b > 20 and note = 'x'"}, {"--sample", "700", "--seed", "4", "--method", "udfs", "--clusters", "3"}, {"--method", "sfufs", "--clusters", "3", "--anchors", "50"}} {
+		flags = append([]string{"-k", "3", "--missing", "mean"}, flags...)
+		got, want := selection(t, append(flags, at("t"))...), selection(t, append(flags, left("t"))...)
+		gotText, wantText := mustbe.Get(json.Marshal(got.Selected))(t), mustbe.Get(json.Marshal(want.Selected))(t)
+		if string(gotText) != string(wantText) {
+			t.Errorf("select %v: got %s, want %s", flags, gotText, wantText)
+		}
+	}
+	want := selection(t, left("t"), "-k", "3", "--missing", "mean", "--method", "greedy")
+	must(t, "plan", at("t"), "--missing", "mean", "-o", at("job.plan.json"))
+	for i := range 2 {
+		must(t, "scan", "--plan", at("job.plan.json"), "--shard", fmt.Sprintf("%d/2", i+1), "-o", at(fmt.Sprintf("%d.ufs", i)))
+	}
+	must(t, "merge", at("0.ufs"), at("1.ufs"), "-o", at("all.ufs"))
+	must(t, "convert", at("t"), "-o", at("left.parquet"))
+	must(t, "convert", left("t"), "-o", left("left.parquet"))
+	if string(mustbe.Get(os.ReadFile(at("left.parquet")))(t)) != string(mustbe.Get(os.ReadFile(left("left.parquet")))(t)) {
+		t.Error("convert writes other bytes than for the rows that are left")
+	}
+	for _, input := range [][]string{{"--plan", at("job.plan.json")}, {"--stats", at("all.ufs")}, {at("left.parquet"), "--missing", "mean"}} {
+		got := selection(t, append(input, "--method", "greedy", "-k", "3")...)
+		if !slices.Equal(names(got), names(want)) {
+			t.Errorf("select %v: got %v, want %v", input, names(got), names(want))
+		}
+	}
+	const condition = "b < 50"
+	must(t, "select", left("t"), "-k", "3", "--missing", "mean", "--method", "greedy", "-o", at("s.json"))
+	for _, verb := range [][]string{{"apply", "--selection", at("s.json"), "--also", "note"}, {"convert"}} {
+		must(t, append(verb, at("t"), "--where", condition, "-o", at("some.csv"))...)
+		must(t, append(verb, left("t"), "--where", condition, "-o", left("some.csv"))...)
+		if string(mustbe.Get(os.ReadFile(at("some.csv")))(t)) != string(mustbe.Get(os.ReadFile(left("some.csv")))(t)) {
+			t.Errorf("%v --where %q writes other rows than of the rows that are left", verb, condition)
 		}
 	}
 }

@@ -134,8 +134,7 @@ func TestDeletionVectors(t *testing.T) {
 	}
 
 	// The same in a checkpoint.
-	h, rows := newHistory(12, 1), []row(nil)
-	rows = append(h.otherRows(0), row{"add": row{"path": "b", "size": 1, "deletionVector": row{
+	rows := append(newHistory(12, 1).otherRows(0), row{"add": row{"path": "b", "size": 1, "deletionVector": row{
 		"storageType": "u", "pathOrInlineDv": "ab^-aqEH.-t@S}K{vb[*k^", "offset": first, "sizeInBytes": len(vectorData(t, 3, 4, 7, 11, 18, 29)), "cardinality": 6}}})
 	m.files[fmt.Sprintf(logFolder+"%020d.checkpoint.parquet", 7)] = writeRows(t, checkpointFields(false), rows, 10)
 	got, err := read(t, m, 7)
