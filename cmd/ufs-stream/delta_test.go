@@ -283,9 +283,9 @@ func TestDeltaDeletedRows(t *testing.T) {
 	const condition = "b < 50"
 	must(t, "select", left("t"), "-k", "3", "--missing", "mean", "--method", "greedy", "-o", at("s.json"))
 	for _, verb := range [][]string{{"apply", "--selection", at("s.json"), "--also", "note"}, {"convert"}} {
-		must(t, append(verb, at("t"), "--where", condition, "-o", at("some.csv"))...)
-		must(t, append(verb, left("t"), "--where", condition, "-o", left("some.csv"))...)
-		if string(mustbe.Get(os.ReadFile(at("some.csv")))(t)) != string(mustbe.Get(os.ReadFile(left("some.csv")))(t)) {
+		must(t, append(verb, at("t"), "--where", condition, "-o", at("some.parquet"))...)
+		must(t, append(verb, left("t"), "--where", condition, "-o", left("some.parquet"))...)
+		if string(mustbe.Get(os.ReadFile(at("some.parquet")))(t)) != string(mustbe.Get(os.ReadFile(left("some.parquet")))(t)) {
 			t.Errorf("%v --where %q writes other rows than of the rows that are left", verb, condition)
 		}
 	}
