@@ -289,4 +289,5 @@ func TestDeltaDeletedRows(t *testing.T) {
 			t.Errorf("%v --where %q writes other rows than of the rows that are left", verb, condition)
 		}
 	}
+	ends(t, exit.Usage, "DuckDB does not read Parquet with deleted rows", "apply", at("t"), "--selection", at("s.json"), "--format", "sql")
 }

@@ -135,6 +135,8 @@ func describeFileBatch(ctx context.Context, p *plan, access *opening.Access, fil
 		b.Packing, b.Text = rows.Packing, rows.Table.Layout
 	case access.Texts.SparseFormat(p.catalog.FileName(fileIndex)) != "":
 		b.Format = access.Texts.SparseFormat(p.catalog.FileName(fileIndex))
+	case entry.Deleted != nil: // a reader of the file alone would read the deleted rows
+		b.Format = "Parquet with deleted rows"
 	case p.catalog.Files[fileIndex].Parquet:
 		b.Format = "Parquet"
 	}
