@@ -32,6 +32,8 @@ type deletionVector struct {
 	Offset         *int64
 	SizeInBytes    int64
 	Cardinality    int64 // number of deleted rows
+
+	bitmap []byte // see File.DeletedRows; set by loadDeletionVectors
 }
 
 // uniqueID identifies the deletion vector among the vectors of one file. It returns "" if d is nil.

@@ -56,9 +56,15 @@ type File struct {
 	// partition share the slice.
 	Values []*string
 	Rows   int64 // number of rows according to the file's statistics, with the deleted ones; -1 if unknown
-	// Deleted is the set of deleted rows, in the format of remaining.ParseBitmap; nil if there are none.
-	Deleted []byte
-	vector  *deletionVector
+	vector *deletionVector
+}
+
+// DeletedRows returns the set of deleted rows, in the format of remaining.ParseBitmap. It is nil if there are none.
+func (f *File) DeletedRows() []byte {
+	if f.vector == nil {
+		return nil
+	}
+	return f.vector.bitmap
 }
 
 // Read reads the log of the table in folder. Messages use name as the name of the table.

@@ -15,10 +15,10 @@
 // # Memory
 //
 // During the replay, Read holds the path and at most 256 bytes for every live file; afterwards, it holds the path and
-// 56 bytes. It holds every distinct set of partition values once, 96 bytes per commit of the log, and 384 bytes per
-// file of a checkpoint. It reads one line of the log at a time, or the pages of one row group's columns, and up to
-// eight short commits ahead. All this memory is counted against Options.Memory. Removed files are dropped, so commits
-// that remove as many files as they add need no additional memory.
+// 64 bytes, and the set of its deleted rows. It holds every distinct set of partition values once, 96 bytes per commit
+// of the log, and 384 bytes per file of a checkpoint. It reads one line of the log at a time, or the pages of one row
+// group's columns, and up to eight short commits ahead. All this memory is counted against Options.Memory. Removed
+// files are dropped, so commits that remove as many files as they add need no additional memory.
 //
 //	snapshot, err := delta.Read(ctx, folder, "s3://bucket/table", delta.Options{})
 //	if err != nil {

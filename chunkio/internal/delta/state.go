@@ -32,7 +32,7 @@ type liveFile struct {
 }
 
 // Memory of the parts of the state, in bytes. A live file needs 80 bytes and a string header of 16 bytes, in a map that
-// is between 7/8 and 7/16 full. It needs 56 bytes in the resulting list of files. A partition needs its struct, a map
+// is between 7/8 and 7/16 full. It needs 64 bytes in the resulting list of files. A partition needs its struct, a map
 // entry and 32 bytes per value.
 const (
 	fileBytes      = 256

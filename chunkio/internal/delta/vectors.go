@@ -40,7 +40,7 @@ func loadDeletionVectors(ctx context.Context, t *table, files []File) error {
 		if v == nil {
 			continue
 		}
-		const copies = 2 // the bytes as they are read, and in File.Deleted
+		const copies = 2 // the bytes as they are read, and as they are kept
 		if v.SizeInBytes < 0 || v.SizeInBytes > maxVectorBytes || v.Cardinality < 0 || v.startInFile() < 0 || v.startInFile() > maxVectorStart {
 			return errDamagedVector(t, &files[i], errors.New("its size, offset or number of rows is none"))
 		}
@@ -122,7 +122,6 @@ func errDamagedVector(t *table, f *File, err error) error {
 	return e
 }
 
-// readVectorFile reads the deletion vectors that files have in the file at place.
 func readVectorFile(ctx context.Context, t *table, place string, files []*File) error {
 	in, err := t.folder.Open(ctx, place)
 	if err != nil {
@@ -195,7 +194,7 @@ func setDeletedRows(f *File, data []byte) error {
 		return fmt.Errorf("it deletes %d rows, and the log says %d", n, f.vector.Cardinality)
 	}
 	if !rows.IsEmpty() {
-		f.Deleted = bytes.Clone(data[4:])
+		f.vector.bitmap = bytes.Clone(data[4:])
 	}
 	return nil
 }

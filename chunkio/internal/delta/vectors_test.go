@@ -70,9 +70,9 @@ func wantDeleted(t *testing.T, name string, s *Snapshot, want ...string) {
 	var got []string
 	for _, f := range s.Files {
 		line := f.Path + ":"
-		if f.Deleted != nil {
+		if f.DeletedRows() != nil {
 			rows := roaring64.New()
-			formattest.Must(t, rows.UnmarshalBinary(f.Deleted))
+			formattest.Must(t, rows.UnmarshalBinary(f.DeletedRows()))
 			line = fmt.Sprintf("%s: %v", f.Path, rows.ToArray())
 		}
 		got = append(got, line)
@@ -246,8 +246,8 @@ func FuzzVector(f *testing.F) {
 		m := newFolder()
 		m.commit(0, vectorsProtocol, metaLine, withVector(addLine("b"), inlineVector(data, rows)))
 		judge(t, m)
-		if s, err := read(t, m, -1); err == nil && s.Files[0].Deleted != nil {
-			if _, err := base64.StdEncoding.DecodeString(base64.StdEncoding.EncodeToString(s.Files[0].Deleted)); err != nil {
+		if s, err := read(t, m, -1); err == nil && s.Files[0].DeletedRows() != nil {
+			if _, err := base64.StdEncoding.DecodeString(base64.StdEncoding.EncodeToString(s.Files[0].DeletedRows())); err != nil {
 				t.Errorf("the deleted rows cannot be written to a plan: %v", err)
 			}
 		}

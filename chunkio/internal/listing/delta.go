@@ -179,7 +179,7 @@ func expandDelta(ctx context.Context, a *opening.Access, arg string) (*List, err
 	}
 	slices.SortFunc(files, func(x, y placed) int { return strings.Compare(x.name, y.name) })
 	for _, p := range files {
-		list.AppendEntry(p.name, p.query, p.file.Size, "", p.file.Deleted)
+		list.AppendEntry(p.name, p.query, p.file.Size, "", p.file.DeletedRows())
 		values := make([]string, len(p.file.Values))
 		for k, v := range p.file.Values {
 			if values[k] = HiveNull; v != nil {

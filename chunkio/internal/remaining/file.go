@@ -45,9 +45,9 @@ type File struct {
 	pool   sync.Pool // of *[]float64
 }
 
-// OpenRemaining returns the file without the rows in the bitmap deleted, whose format ParseBitmap defines. Closing it closes f.
-// If the file and the bitmap need more than memory bytes together, or if the bitmap has rows that the file lacks, it
-// fails and f stays open.
+// OpenRemaining returns the file without the rows in the bitmap deleted, whose format ParseBitmap defines. Closing it
+// closes f. If the file and the bitmap need more than memory bytes together, or if the bitmap has rows that the file
+// lacks, it fails and f stays open.
 func OpenRemaining(f *parquet.File, deleted []byte, memory int64) (*File, error) {
 	b, err := ParseBitmap(deleted)
 	if err != nil {
@@ -79,8 +79,7 @@ func OpenRemaining(f *parquet.File, deleted []byte, memory int64) (*File, error)
 		if l.Nulls > 0 { // it is unknown how many of them are deleted
 			l.Nulls = -1
 		}
-		l.Scratch += 8 * pieceValues(l.Width)
-		l.Scratch += 16 * minPiece * l.PerRow
+		l.Scratch += 8*pieceValues(l.Width) + 16*minPiece*l.PerRow // a piece of numbers, and one of lists
 	}
 	return r, nil
 }

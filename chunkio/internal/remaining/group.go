@@ -50,8 +50,7 @@ func (g *group) DecodeAll(ctx context.Context, leaves []format.Decoding, from, t
 	for i := range leaves {
 		width += countColumns(leaves[i].Dst)
 	}
-	size := max(maxPieceValues/int64(max(width, 1)), minPiece)
-	size = min(size, g.rows.findSpan(from, to))
+	size := min(max(maxPieceValues/int64(max(width, 1)), minPiece), g.rows.all)
 	pooled, _ := g.file.pool.Get().(*[]float64)
 	if pooled == nil {
 		pooled = new([]float64)

@@ -97,13 +97,6 @@ func (g *groupRows) skipDeleted(at int64) int64 {
 	return at
 }
 
-func (g *groupRows) findSpan(from, to int64) int64 {
-	if from >= to {
-		return 0
-	}
-	return g.findRow(to-1) + 1 - g.findRow(from)
-}
-
 // keptRows returns a bit for each of up to 64 rows from the position at on, beginning with the lowest bit. The bit of a
 // remaining row is set. Rows from the position to on count as deleted.
 func (g *groupRows) keptRows(at, to int64) uint64 {
@@ -122,7 +115,7 @@ func (g *groupRows) keptRows(at, to int64) uint64 {
 }
 
 // moveKept copies the values of the remaining rows from the position from on to the beginning of dst, and returns their
-// number. values begins with the row at from. dst may be values.
+// number. values begins with the row at from.
 func moveKept[T any](g *groupRows, dst, values []T, from int64) int {
 	n, to := 0, from+int64(len(values))
 	for at := 0; at < len(values); at += 64 {
