@@ -41,9 +41,13 @@ type File struct {
 // Open reads and checks the footer of the input in, using at most memory bytes. Closing the file closes the input. If
 // Open fails, the caller must close the input.
 func Open(in format.Input, memory int64) (*File, error) {
-	foot, err := footer.ReadMetadata(in, memory)
+	var foot *footer.Metadata
+	err := format.Guard(func() (err error) { // the library's schema may panic
+		foot, err = footer.ReadMetadata(in, memory)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return nil, format.PlaceError(in.Name(), -1, "", err)
 	}
 	f := &File{in: in, footer: foot, pool: &sync.Pool{New: func() any { return new(scratch) }}}
 	// The metadata is a tree of pointers, which may be nil in a damaged file.
