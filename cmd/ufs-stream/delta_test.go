@@ -24,6 +24,7 @@ import (
 // its path below the table), the DuckDB query that makes it, and its partition values.
 type dataFile struct {
 	at, path, query string
+	ids             string // the field ids of its columns, as DuckDB writes them
 	values          map[string]any
 }
 
@@ -35,8 +36,19 @@ func plantDelta(t *testing.T, columns []string, keys []string, files ...dataFile
 	for i, c := range columns {
 		name, typ, _ := strings.Cut(c, " ")
 		fields[i] = map[string]any{"name": name, "type": json.RawMessage(typ), "nullable": true, "metadata": map[string]any{}}
-		if !strings.HasPrefix(typ, "{") {
+		var mapped struct { // a column of column mapping
+			Mapped   bool
+			Type     json.RawMessage
+			ID       int
+			Physical string
+		}
+		switch {
+		case !strings.HasPrefix(typ, "{"):
 			fields[i]["type"] = typ
+		case strings.HasPrefix(typ, `{"mapped"`):
+			mustbe.Do(t, json.Unmarshal([]byte(typ), &mapped))
+			fields[i]["type"] = mapped.Type
+			fields[i]["metadata"] = map[string]any{"delta.columnMapping.id": mapped.ID, "delta.columnMapping.physicalName": mapped.Physical}
 		}
 	}
 	line := func(action any) string { return string(mustbe.Get(json.Marshal(action))(t)) + "\n" }
@@ -48,7 +60,11 @@ func plantDelta(t *testing.T, columns []string, keys []string, files ...dataFile
 	for _, f := range files {
 		where := at(f.at)
 		mustbe.Do(t, os.MkdirAll(filepath.Dir(where), 0o755))
-		if r := duckdbtest.QuerySession(t, db, fmt.Sprintf("COPY (%s) TO '%s' (FORMAT parquet)", f.query, where)); r.Error != "" {
+		options := "FORMAT parquet"
+		if f.ids != "" {
+			options += ", FIELD_IDS {" + f.ids + "}"
+		}
+		if r := duckdbtest.QuerySession(t, db, fmt.Sprintf("COPY (%s) TO '%s' (%s)", f.query, where, options)); r.Error != "" {
 			t.Fatalf("got error %s, want none", r.Error)
 		}
 		path := strings.TrimPrefix(f.at, "t/")
@@ -290,4 +306,99 @@ func TestDeltaDeletedRows(t *testing.T) {
 		}
 	}
 	ends(t, exit.Usage, "DuckDB does not read Parquet with deleted rows", "apply", at("t"), "--selection", at("s.json"), "--format", "sql")
+}
+
+// mapDelta gives the planted table below at("t") a mode of column mapping.
+func mapDelta(t *testing.T, at func(string) string, mode string) {
+	t.Helper()
+	path := at("t/_delta_log/00000000000000000000.json")
+	log := string(mustbe.Get(os.ReadFile(path))(t))
+	log = strings.Replace(log, `"configuration":{}`, `"configuration":{"delta.columnMapping.mode":"`+mode+`"}`, 1)
+	write(t, path, strings.Replace(log, `"readerFeatures":["typeWidening"]`, `"readerFeatures":["typeWidening","columnMapping"]`, 1))
+}
+
+// TestDeltaColumnMapping: a table whose columns were renamed (a and b have exchanged their names), dropped (a column
+// whose physical name is x now) and added, also inside structs and lists, is the same as a plain table that DuckDB
+// writes from the same rows: for select, plan, shards, apply, convert and conditions, by physical names and by ids.
+func TestDeltaColumnMapping(t *testing.T) {
+	column := func(name, physical string, id int, typ string) string {
+		return fmt.Sprintf(`%s {"mapped":true,"type":%s,"id":%d,"physical":%q}`, name, typ, id, physical)
+	}
+	inner := func(name, physical string, id int, typ string) string {
+		return fmt.Sprintf(`{"name":%q,"type":%s,"nullable":true,"metadata":{"delta.columnMapping.id":%d,"delta.columnMapping.physicalName":%q}}`, name, typ, id, physical)
+	}
+	structure := func(fields ...string) string {
+		return `{"type":"struct","fields":[` + strings.Join(fields, ",") + `]}`
+	}
+	schema := []string{
+		column("a", "b", 2, `"double"`), column("b", "a", 1, `"double"`), column("x", "p3", 3, `"long"`), column("day", "p4", 4, `"integer"`),
+		column("s", "p5", 5, structure(inner("u", "v", 7, `"double"`), inner("v", "u", 6, `"double"`), inner("new", "p8", 8, `"double"`))),
+		column("l", "p9", 9, `{"type":"array","elementType":"long","containsNull":true}`), column("added", "p10", 10, `"double"`),
+		column("ls", "p11", 11, `{"type":"array","elementType":`+structure(inner("q", "r", 12, `"long"`))+`,"containsNull":true}`),
+		column("never", "p13", 13, `"double"`),
+	}
+	old := `SELECT sin(i) AS a, cos(i) AS b, (i % 7)::INT AS p3, i * 100 AS x, {'u': i * 0.5::DOUBLE, 'v': sin(3 * i), 'gone': i} AS p5,
+		[i, i * i % 5]::BIGINT[] AS p9, [{'gone': i, 'r': i % 3}] AS p11 FROM range(60) r(i)`
+	late := `SELECT tan(i) AS p10, [i + 1, i % 4]::BIGINT[] AS p9, i % 5 AS p3, sin(i * i) AS b, cos(i * i) AS a, {'p8': i * 1.5::DOUBLE, 'v': i % 8::DOUBLE, 'u': i % 9::DOUBLE} AS p5, [{'r': i}] AS p11 FROM range(50) r(i)`
+	ids := []string{
+		"a: 1, b: 2, p3: 3, x: 99, p5: {__duckdb_field_id: 5, u: 6, v: 7, gone: 98}, p9: {__duckdb_field_id: 9, element: 100}, p11: {__duckdb_field_id: 11, element: {__duckdb_field_id: 101, gone: 97, r: 12}}",
+		"p10: 10, p9: {__duckdb_field_id: 9, element: 100}, p3: 3, b: 2, a: 1, p5: {__duckdb_field_id: 5, p8: 8, v: 7, u: 6}, p11: {__duckdb_field_id: 11, element: {__duckdb_field_id: 101, r: 12}}",
+	}
+	const plain = `SELECT b AS a, a AS b, p3::BIGINT AS x, 1::INT AS day, p5.v AS "s.u", p5.u AS "s.v", NULL::DOUBLE AS "s.new", p9 AS l, NULL::DOUBLE AS added FROM (%s)
+		UNION ALL BY NAME SELECT b AS a, a AS b, p3::BIGINT AS x, 2::INT AS day, p5.v AS "s.u", p5.u AS "s.v", p5.p8 AS "s.new", p9 AS l, p10 AS added FROM (%s)`
+	for _, mode := range []string{"name", "id"} {
+		at := plantDelta(t, schema, []string{"day"},
+			dataFile{at: "t/a.parquet", query: old, ids: ids[0], values: map[string]any{"p4": "1"}},
+			dataFile{at: "t/b.parquet", query: late, ids: ids[1], values: map[string]any{"p4": "2"}})
+		mapDelta(t, at, mode)
+		db := duckdbtest.StartSession(t, at(""))
+		if r := duckdbtest.QuerySession(t, db, fmt.Sprintf("COPY ("+plain+") TO 'plain.parquet' (FORMAT parquet)", old, late)); r.Error != "" {
+			t.Fatalf("got error %s, want none", r.Error)
+		}
+		flags := []string{"--missing", "mean", "-k", "6", "--method", "greedy"}
+		summary := func(s *stream.Selection) (text string) {
+			for _, f := range s.Selected {
+				text += fmt.Sprintf("%s %.9g\n", f.Name, f.Score)
+			}
+			return text
+		}
+		for _, where := range [][]string{nil, {"--where", "a > 0.1 and x < 4"}, {"--where", "day = 2"}, {"--where", "s.new is null"}} {
+			got := summary(selection(t, append(append([]string{at("t"), "--exclude", "never,day"}, flags...), where...)...))
+			want := summary(selection(t, append(append([]string{at("plain.parquet"), "--exclude", "day"}, flags...), where...)...))
+			if got != want {
+				t.Errorf("mode %s, %v: got\n%swant\n%s", mode, where, got, want)
+			}
+		}
+		whole := summary(selection(t, append([]string{at("t"), "--exclude", "never"}, flags...)...))
+		must(t, "plan", at("t"), "--missing", "mean", "--exclude", "never", "-o", at("job.plan.json"))
+		if got := summary(selection(t, append([]string{"--plan", at("job.plan.json")}, flags[2:]...)...)); got != whole {
+			t.Errorf("mode %s, by the plan: got\n%swant\n%s", mode, got, whole)
+		}
+		for i := range 2 {
+			must(t, "scan", "--plan", at("job.plan.json"), "--shard", fmt.Sprintf("%d/2", i+1), "-o", at(fmt.Sprintf("%d.ufs", i)))
+		}
+		must(t, "merge", at("0.ufs"), at("1.ufs"), "-o", at("all.ufs"))
+		if got := summary(selection(t, append([]string{"--stats", at("all.ufs")}, flags[2:]...)...)); got != whole {
+			t.Errorf("mode %s, by shards: got\n%swant\n%s", mode, got, whole)
+		}
+		must(t, "select", at("t"), "--missing", "mean", "-k", "4", "--method", "greedy", "--columns", "a,b,x,s.v", "-o", at("sel.json"))
+		must(t, "apply", at("t"), "--selection", at("sel.json"), "--also", "day,s.u,s.new,added", "-o", at("out.parquet"))
+		columns := `a, b, x, "s.v", day, "s.u", "s.new", added`
+		same(t, db, "SELECT "+columns+" FROM 'out.parquet' ORDER BY ALL", "SELECT "+columns+" FROM 'plain.parquet' ORDER BY ALL")
+		must(t, "convert", at("t"), "-o", at("copy"))
+		same(t, db, "SELECT a, b, x, s.u AS u, s.v AS v, l, added, ls[1].q AS q FROM 'copy/a.parquet' ORDER BY ALL",
+			fmt.Sprintf("SELECT b AS a, a AS b, p3::BIGINT AS x, p5.v AS u, p5.u AS v, p9 AS l, NULL::DOUBLE AS added, p11[1].r AS q FROM (%s) ORDER BY ALL", old))
+		same(t, db, "SELECT a, b, x, s.u AS u, s.v AS v, s.new AS new, l, added, ls[1].q AS q FROM 'copy/b.parquet' ORDER BY ALL",
+			fmt.Sprintf("SELECT b AS a, a AS b, p3::BIGINT AS x, p5.v AS u, p5.u AS v, p5.p8 AS new, p9 AS l, p10 AS added, p11[1].r AS q FROM (%s) ORDER BY ALL", late))
+		same(t, db, "SELECT column_name, column_type FROM (DESCRIBE FROM 'copy/a.parquet') WHERE column_name IN ('s', 'ls', 'x') ORDER BY ALL",
+			`SELECT * FROM (VALUES ('ls', 'STRUCT(q BIGINT)[]'), ('s', 'STRUCT(v DOUBLE, u DOUBLE)'), ('x', 'BIGINT')) t(column_name, column_type) ORDER BY ALL`)
+		ends(t, exit.Usage, "column mapping", "apply", at("t"), "--selection", at("sel.json"), "--format", "sql")
+	}
+}
+
+// TestDeltaFilesWithoutIDs: a file without field ids is refused if the table finds columns by them.
+func TestDeltaFilesWithoutIDs(t *testing.T) {
+	at := plantDelta(t, []string{`a {"mapped":true,"type":"double","id":1,"physical":"a"}`}, nil, dataFile{at: "t/odd.parquet", query: "SELECT sin(i) AS a FROM range(9) r(i)"})
+	mapDelta(t, at, "id")
+	ends(t, exit.Data, "odd.parquet: does not fit the schema of its table: its columns have no field ids", "inspect", at("t"))
 }

@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"internal/numeric/kernel":   {"internal/memory/room"},
 	"internal/memory/room":      {},
 	"internal/memory/jsonsize":  {},
+	"internal/disk/columns":     {}, // the columns of a table, and of its files
 	vocabulary:                  {},
 
 	// Of tests.
@@ -62,21 +63,21 @@ var mayImport = map[string][]string{
 	"internal/cloud/store/claim":     {"stream", "internal/cloud/store"},                                              // who writes an object last
 	"internal/cloud/place":           {"stream", "internal/app/screen", "internal/cloud/store", "internal/app/shell"}, // what an argument names
 	"internal/disk/atomicfile":       {"stream", "internal/disk/journal", "internal/testing/faults", "internal/disk/ownfile", "internal/cloud/store", "internal/cloud/store/claim", "internal/cloud/place"},
-	"internal/disk/planfile":         {"stream", "internal/memory/jsonsize"},
+	"internal/disk/planfile":         {"stream", "internal/disk/columns", "internal/memory/jsonsize"},
 	"internal/resume":                {"stream", "chunkio", "chunkio/scratch", "internal/disk/atomicfile", "internal/disk/journal", "internal/disk/ownfile"}, // what a run goes on from
 	"internal/testing/planted":       {"stream", "internal/numeric/splitmix"},
 	"internal/scalemodel":            {},
 
 	// The rooms of chunkio: arrows go one way.
 	"chunkio/internal/naming":      {"stream", "chunkio/internal/format", "chunkio/internal/glob", "internal/app/suggest"},
-	"chunkio/internal/storage":     {"stream", "chunkio/internal/format", "chunkio/internal/formats", "chunkio/internal/ipc", "chunkio/scratch", "internal/cloud/place", "internal/cloud/store", "internal/disk/atomicfile", "internal/disk/localfile"},
+	"chunkio/internal/storage":     {"stream", "chunkio/internal/format", "chunkio/internal/formats", "chunkio/internal/ipc", "chunkio/scratch", "internal/cloud/place", "internal/cloud/store", "internal/disk/atomicfile", "internal/disk/localfile", "internal/disk/columns"},
 	"chunkio/internal/cache":       {"chunkio/internal/format", "internal/numeric/kernel"},
 	"chunkio/internal/settings":    {"stream", "chunkio/internal/cache", "chunkio/internal/intake", "chunkio/scratch", "internal/cloud/place"},
 	"chunkio/internal/opening":     {"stream", "chunkio/internal/format", "chunkio/internal/formats", "chunkio/internal/glob", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/naming", "chunkio/internal/parquet", "chunkio/internal/remaining", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/svm", "chunkio/scratch", "internal/app/suggest", "internal/cloud/place", "internal/cloud/store", "internal/disk/atomicfile", "internal/disk/planfile"},
-	"chunkio/internal/listing":     {"stream", "chunkio/internal/delta", "chunkio/internal/format", "chunkio/internal/formats", "chunkio/internal/glob", "chunkio/internal/intake", "chunkio/internal/opening", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/svm", "internal/app/suggest", "internal/cloud/place", "internal/cloud/store", "internal/disk/atomicfile", "internal/disk/localfile", "internal/disk/planfile"},
-	"chunkio/internal/catalog":     {"stream", "chunkio/internal/delta", "chunkio/internal/format", "chunkio/internal/ipc", "chunkio/internal/listing", "chunkio/internal/naming", "chunkio/internal/opening", "chunkio/internal/parquet", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/text", "chunkio/internal/where", "chunkio/scratch", "internal/app/condition", "internal/app/suggest", "internal/cloud/place", "internal/cloud/store", "internal/numeric/splitmix"},
+	"chunkio/internal/listing":     {"stream", "chunkio/internal/delta", "chunkio/internal/format", "chunkio/internal/formats", "chunkio/internal/glob", "chunkio/internal/intake", "chunkio/internal/opening", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/svm", "internal/app/suggest", "internal/cloud/place", "internal/cloud/store", "internal/disk/atomicfile", "internal/disk/localfile", "internal/disk/planfile", "internal/disk/columns"},
+	"chunkio/internal/catalog":     {"stream", "chunkio/internal/delta", "chunkio/internal/format", "chunkio/internal/ipc", "chunkio/internal/listing", "chunkio/internal/naming", "chunkio/internal/opening", "chunkio/internal/parquet", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/text", "chunkio/internal/where", "chunkio/scratch", "internal/app/condition", "internal/app/suggest", "internal/cloud/place", "internal/cloud/store", "internal/disk/columns", "internal/numeric/splitmix"},
 	"chunkio/internal/schema":      {"stream", "chunkio/internal/catalog", "chunkio/internal/format", "chunkio/internal/intake", "chunkio/internal/naming", "chunkio/internal/settings", "internal/app/suggest"},
-	"chunkio/internal/plans":       {"stream", "chunkio/internal/catalog", "chunkio/internal/format", "chunkio/internal/listing", "chunkio/internal/opening", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/where", "internal/disk/atomicfile", "internal/cloud/place", "internal/disk/planfile", "internal/cloud/store"},
+	"chunkio/internal/plans":       {"stream", "chunkio/internal/catalog", "chunkio/internal/format", "chunkio/internal/listing", "chunkio/internal/opening", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/where", "internal/disk/atomicfile", "internal/cloud/place", "internal/disk/planfile", "internal/cloud/store", "internal/disk/columns"},
 	"chunkio/internal/pipeline":    {"stream", "chunkio/internal/cache", "chunkio/internal/catalog", "chunkio/internal/format", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/listing", "chunkio/internal/naming", "chunkio/internal/opening", "chunkio/internal/schema", "chunkio/internal/settings", "chunkio/internal/storage", "chunkio/internal/text", "chunkio/internal/where", "chunkio/scratch", "internal/numeric/kernel", "internal/app/suggest"},
 	"chunkio/internal/writing":     {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/writer", "internal/disk/atomicfile"},
 	"chunkio/internal/dataset":     {"stream", "chunkio/internal/catalog", "chunkio/internal/listing", "chunkio/internal/naming", "chunkio/internal/opening", "chunkio/internal/pipeline", "chunkio/internal/plans", "chunkio/internal/schema", "chunkio/internal/settings", "chunkio/internal/storage"},
@@ -88,7 +89,7 @@ var mayImport = map[string][]string{
 	// The formats of chunkio.
 	"chunkio/scratch":                 {"stream", "internal/disk/atomicfile", "internal/testing/faults", "internal/disk/ownfile"},
 	"chunkio/internal/copier":         {"stream", "chunkio/internal/*", "chunkio/internal/parquet/footer"},
-	"chunkio/internal/delta":          {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/remaining"},
+	"chunkio/internal/delta":          {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/remaining", "internal/disk/columns"},
 	"chunkio/internal/export":         {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
 	"chunkio/internal/glob":           {},
 	"chunkio/internal/format":         {"stream", "chunkio/internal/text"},
@@ -96,8 +97,8 @@ var mayImport = map[string][]string{
 	"chunkio/internal/intake":         {"stream", "chunkio/internal/*", "internal/memory/room", "internal/app/shell", "internal/app/suggest"},
 	"chunkio/internal/ipc":            {"stream", "chunkio/internal/format", "chunkio/internal/text", "internal/memory/room"},
 	"chunkio/internal/parquet/thrift": {},
-	"chunkio/internal/parquet/footer": {"stream", "chunkio/internal/format", "chunkio/internal/parquet/thrift", "internal/memory/room"},
-	"chunkio/internal/parquet":        {"stream", "chunkio/internal/format", "chunkio/internal/parquet/footer", "chunkio/internal/parquet/thrift", "chunkio/internal/text", "internal/numeric/kernel"},
+	"chunkio/internal/parquet/footer": {"stream", "chunkio/internal/format", "chunkio/internal/parquet/thrift", "internal/memory/room", "internal/disk/columns"},
+	"chunkio/internal/parquet":        {"stream", "chunkio/internal/format", "chunkio/internal/parquet/footer", "chunkio/internal/parquet/thrift", "chunkio/internal/text", "internal/numeric/kernel", "internal/disk/columns"},
 	"chunkio/internal/remaining":      {"stream", "chunkio/internal/format", "chunkio/internal/parquet", "chunkio/internal/text"},
 	"chunkio/internal/svm":            {"stream", "chunkio/internal/format", "chunkio/internal/text"},
 	"chunkio/internal/mtx":            {"stream", "chunkio/internal/format", "chunkio/internal/svm"},

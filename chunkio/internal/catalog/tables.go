@@ -10,21 +10,36 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/naming"
 	"github.com/ufs-stream/ufs-stream/internal/convert"
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// addAbsentColumns adds the columns of a table's schema that are in no file. They are always null. It adds no fields of
-// structs.
+// addAbsentColumns adds the columns of a table's schema, and the fields of structs, that are in no file. They are always
+// null. It adds no lists and maps.
 func (b *catalogBuilder) addAbsentColumns() {
-	if !b.union || b.List.Schema == nil {
-		return
+	if b.union && b.List.Schema != nil {
+		b.addAbsentFields(nil, b.List.Schema.Root.Fields)
 	}
-	for _, f := range b.List.Schema.Fields {
-		name := naming.LeafName{Name: f.Name}
-		if _, there := b.index[name]; there || f.Type == "" || slices.Contains(b.keys, f.Name) {
+}
+
+func (b *catalogBuilder) addAbsentFields(path []string, fields []columns.Column) {
+	for _, f := range fields {
+		at := slices.Concat(path, []string{f.Name})
+		name := naming.LeafName{Name: strings.Join(at, ".")}
+		if _, there := b.index[name]; there || path == nil && slices.Contains(b.keys, f.Name) {
 			continue
 		}
-		l := format.Leaf{Name: f.Name, Type: f.Type, Width: 1}
+		switch f.Type {
+		case columns.Struct:
+			b.addAbsentFields(at, f.Fields)
+			continue
+		case columns.List, columns.Map, "":
+			continue
+		}
+		l := format.Leaf{Name: name.Name, Type: f.Type, Width: 1}
+		if path != nil {
+			l.Path = at
+		}
 		if _, isNumber := format.CommonType(f.Type, "double"); !isNumber {
 			l.Width, l.Why = 0, map[string]string{"string": "text"}[f.Type]
 			if l.Why == "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -41,10 +42,10 @@ type Options struct {
 // Snapshot is a table at one version.
 type Snapshot struct {
 	Version    int64
-	Time       time.Time // commit time of the version, to the millisecond
-	Partitions []string  // names of the partition columns, in the table's order
-	Schema     *Schema   // schema including the partition columns; nil if the log does not contain a schema
-	Files      []File    // the live files, in byte order of their paths
+	Time       time.Time       // commit time of the version, to the millisecond
+	Partitions []string        // names of the partition columns, in the table's order
+	Schema     *columns.Schema // schema including the partition columns; nil if the log does not contain a schema
+	Files      []File          // the live files, in byte order of their paths
 }
 
 // File is a live data file, i.e. one that the version of the table contains.
@@ -95,7 +96,7 @@ func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapsh
 		return nil, err
 	}
 	snapshot := &Snapshot{Version: version, Partitions: slices.Clone(s.meta.PartitionColumns)}
-	if snapshot.Schema, err = tableSchema(t, s.meta); err != nil {
+	if snapshot.Schema, err = tableSchema(t, s.meta, s.mappingMode()); err != nil {
 		return nil, err
 	}
 	if snapshot.Time, err = t.findVersionTime(ctx, version, s.meta); err != nil {

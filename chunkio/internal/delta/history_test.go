@@ -47,8 +47,8 @@ func newHistory(seed uint64, n int) *history {
 	return h
 }
 
-// columns are the sets of partition columns that a history changes between.
-var columns = [][]string{{}, {"day"}, {"day", "Größe x"}, {"Größe x", "day"}}
+// partitionings are the sets of partition columns that a history changes between.
+var partitionings = [][]string{{}, {"day"}, {"day", "Größe x"}, {"Größe x", "day"}}
 
 func (h *history) step() {
 	v := len(h.commits)
@@ -56,7 +56,7 @@ func (h *history) step() {
 	var acts []act
 	if v == 0 {
 		now.protocol = protocol{MinReaderVersion: 1}
-		now.partitions = columns[h.rng.IntN(len(columns))]
+		now.partitions = partitionings[h.rng.IntN(len(partitionings))]
 		acts = append(acts, act{protocol: &now.protocol}, act{meta: now.partitions})
 	} else {
 		old := h.versions[v-1]
@@ -82,7 +82,7 @@ func (h *history) step() {
 		}
 	}
 	if everything {
-		now.partitions = columns[h.rng.IntN(len(columns))]
+		now.partitions = partitionings[h.rng.IntN(len(partitionings))]
 		acts = append(acts, act{meta: now.partitions})
 	}
 	for range h.rng.IntN(8) {

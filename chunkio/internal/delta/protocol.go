@@ -14,17 +14,35 @@ const columnMappingKey = "delta.columnMapping.mode"
 // columnMapping is the only table feature that reader version 2 has in addition to version 1.
 const columnMapping = "columnMapping"
 
-// isIgnorableFeature reports whether tables with this feature can be read as if they did not have it. All other
-// features are refused. They may change the contents of data files (variantType) or the location of the log
-// (catalogManaged), or are not known yet.
-func isIgnorableFeature(name string) bool {
+// mappingMode is the way in which the columns of a table are found in data files. Unmapped columns have their own names
+// there.
+type mappingMode string
+
+const (
+	unmapped     mappingMode = "none"
+	mappedByName mappingMode = "name"
+	mappedByID   mappingMode = "id"
+)
+
+func (s *replayState) mappingMode() mappingMode {
+	mode := s.meta.Configuration[columnMappingKey]
+	if v := s.protocol.MinReaderVersion; mode == "" || v < 2 || v > 2 && !slices.Contains(s.protocol.ReaderFeatures, columnMapping) {
+		return unmapped
+	}
+	return mappingMode(strings.ToLower(mode))
+}
+
+// isSupportedFeature reports whether tables with this feature can be read. All other features of readers are refused.
+// They may change the contents of data files or the location of the log (catalogManaged), or are not known yet.
+func isSupportedFeature(name string) bool {
 	switch name {
 	case "timestampNtz", // one more type, which the data files declare themselves
 		"typeWidening", "typeWidening-preview", // see Widens
 		"vacuumProtocolCheck", // applies to writers that clean up
 		"v2Checkpoint",
-		"deletionVectors", // see loadDeletionVectors
-		columnMapping:     // as long as its mode is none, see checkProtocolIsSupported
+		"deletionVectors",                                                                    // see loadDeletionVectors
+		"variantType", "variantType-preview", "variantShredding", "variantShredding-preview", // one more type, which is no feature
+		columnMapping: // see tableSchema
 		return true
 	}
 	return false
@@ -47,7 +65,7 @@ func checkProtocolIsSupported(t *table, s *replayState) error {
 		return errUnsupportedFeature(t, fmt.Sprintf("version %d of the Delta protocol for readers, and ufs-stream has versions 1 to 3", version))
 	case version == 3:
 		for _, name := range p.ReaderFeatures {
-			if !isIgnorableFeature(name) && !slices.Contains(missing, name) {
+			if !isSupportedFeature(name) && !slices.Contains(missing, name) {
 				missing = append(missing, name)
 			}
 		}
@@ -60,9 +78,8 @@ func checkProtocolIsSupported(t *table, s *replayState) error {
 	case s.meta == nil:
 		return errMissing("metaData")
 	}
-	mapped := p.MinReaderVersion == 2 || p.MinReaderVersion == 3 && slices.Contains(p.ReaderFeatures, columnMapping)
-	if mode := s.meta.Configuration[columnMappingKey]; mapped && mode != "" && !strings.EqualFold(mode, "none") {
-		return errUnsupportedFeature(t, fmt.Sprintf("table feature %s (%s is %s), which ufs-stream does not have", columnMapping, columnMappingKey, mode))
+	if mode := s.mappingMode(); mode != unmapped && mode != mappedByName && mode != mappedByID {
+		return errUnsupportedFeature(t, fmt.Sprintf("column mapping of mode %q (%s), which ufs-stream does not have", mode, columnMappingKey))
 	}
 	if provider := s.meta.Format.Provider; provider != "" && !strings.EqualFold(provider, "parquet") {
 		return errUnsupportedFeature(t, fmt.Sprintf("data files of format %q, which ufs-stream does not have", provider))

@@ -26,13 +26,14 @@ func TestProtocol(t *testing.T) {
 		{version(4), metaLine, "version 4 of the Delta protocol"},
 		{features(`"timestampNtz","vacuumProtocolCheck","v2Checkpoint","deletionVectors","columnMapping"`), metaLine, ""},
 		{features(`"typeWidening","typeWidening-preview"`), metaLine, ""},
-		{features(`"timestampNtz","variantType","catalogManaged"`), metaLine, "table features variantType, catalogManaged,"},
+		{features(`"variantType","variantType-preview","variantShredding","variantShredding-preview"`), metaLine, ""},
+		{features(`"timestampNtz","catalogOwned-preview","catalogManaged"`), metaLine, "table features catalogOwned-preview, catalogManaged,"},
 		{features(`"fromTheFuture"`), `{"metaData":{"partitionColumns":[]}}`, "table feature fromTheFuture,"},
 		{version(1), meta(columnMappingKey, "name"), ""}, // the property means nothing there
 		{features(`"timestampNtz"`), meta(columnMappingKey, "name"), ""},
 		{version(2), meta(columnMappingKey, "none"), ""},
-		{version(2), meta(columnMappingKey, "name"), "columnMapping"},
-		{features(`"columnMapping"`), meta(columnMappingKey, "id"), "columnMapping (delta.columnMapping.mode is id)"},
+		{version(2), meta(columnMappingKey, "position"), `column mapping of mode "position" (delta.columnMapping.mode)`},
+		{features(`"columnMapping"`), meta(columnMappingKey, "both"), `column mapping of mode "both"`},
 		{version(1), strings.ReplaceAll(metaLine, "parquet", "orc"), `format "orc"`},
 	} {
 		m := newFolder()

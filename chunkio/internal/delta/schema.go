@@ -4,35 +4,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
-
-// Schema contains the columns of a table, or the fields of a struct in it.
-type Schema struct {
-	Fields []Field
-	index  map[string]int // position of each field by its name in lower case; names never differ only by case
-}
-
-// Field is a column of a table, or a field of a struct in it. A field of a primitive type has a Type, which is the name
-// of the type in data files. A struct has a Struct, and a list has an Element. Fields of other types, such as maps,
-// have none of these.
-type Field struct {
-	Name    string
-	Type    string
-	Struct  *Schema
-	Element *Field
-}
 
 // schemaBytes bounds the memory for parsing a schema, as a multiple of its length in bytes. For 100,000 columns we
 // measured a multiple of 8.
 const schemaBytes = 16
 
 // tableSchema returns the schema of the table, or nil if the log does not contain one. The protocol forbids logs
-// without a schema, but some tools write such logs. The columns are then taken from the data files.
-func tableSchema(t *table, m *metaData) (*Schema, error) {
-	if m.SchemaString == "" || m.SchemaString == "{}" {
+// without a schema, but some tools write such logs. The columns are then taken from the data files. If columns have
+// other names in data files, partition values have these names too, and tableSchema puts them into m.PartitionColumns.
+func tableSchema(t *table, m *metaData, mapping mappingMode) (*columns.Schema, error) {
+	if mapping == unmapped && (m.SchemaString == "" || m.SchemaString == "{}") {
 		return nil, nil
 	}
 	need := schemaBytes * int64(len(m.SchemaString))
@@ -41,90 +29,111 @@ func tableSchema(t *table, m *metaData) (*Schema, error) {
 	}
 	defer t.budget.releaseBytes(need)
 	var document any
+	var whole columns.Column
+	var schema *columns.Schema
 	err := json.Unmarshal([]byte(m.SchemaString), &document)
-	whole := parseSchemaField("", document)
-	if err == nil && whole.Struct == nil {
+	if err == nil {
+		whole, err = mapping.parseColumn("", document)
+	}
+	if err == nil && whole.Type != columns.Struct {
 		err = errors.New("it is no struct, as the schema of a table is")
+	}
+	if err == nil {
+		schema, err = columns.NewSchema(whole.Fields)
 	}
 	if err != nil {
 		e := stream.Dataf(t.pathForMessages(logFolder), "the schema in the metaData action cannot be read: %w", err)
 		e.Remedy = stream.Textf("restore the log from a copy")
 		return nil, e
 	}
-	return whole.Struct, nil
+	if mapping != unmapped {
+		names := slices.Clone(m.PartitionColumns) // a physical name may be the name of another column
+		for _, field := range document.(map[string]any)["fields"].([]any) {
+			d, _ := field.(map[string]any)
+			if i := slices.IndexFunc(names, func(name string) bool { return name == d["name"] }); i >= 0 {
+				m.PartitionColumns[i] = physicalName(d)
+			}
+		}
+	}
+	return schema, nil
 }
 
-func parseSchemaField(name string, schemaJSON any) Field {
-	f := Field{Name: name}
-	switch d := schemaJSON.(type) {
+func (m mappingMode) parseColumn(name string, typeJSON any) (columns.Column, error) {
+	c := columns.Column{Name: name}
+	var err error
+	switch d := typeJSON.(type) {
 	case string:
-		f.Type = typeNames[d]
+		c.Type = typeNames[d]
 		if d == "decimal" {
-			f.Type = "decimal(10,0)"
+			c.Type = "decimal(10,0)"
 		} else if strings.HasPrefix(d, "decimal(") {
-			f.Type = strings.ReplaceAll(d, " ", "")
+			c.Type = strings.ReplaceAll(d, " ", "")
 		}
 	case map[string]any:
-		fields, isStruct := d["fields"].([]any)
-		switch {
-		case d["type"] == "struct" && isStruct:
-			f.Struct = parseSchemaFields(fields)
+		switch fields, isStruct := d["fields"].([]any); {
+		case d["type"] == columns.Struct && isStruct:
+			c.Type = columns.Struct
+			c.Fields, err = m.parseFields(fields)
 		case d["type"] == "array":
-			element := parseSchemaField("", d["elementType"])
-			f.Element = &element
+			c.Type = columns.List
+			err = m.addInnerColumns(&c, d, "element")
+		case d["type"] == columns.Map:
+			c.Type = columns.Map
+			err = m.addInnerColumns(&c, d, "key", "value")
+		case d["type"] == columns.Variant:
+			c.Type = columns.Variant
 		}
 	}
-	return f
+	return c, err
 }
 
-func parseSchemaFields(fields []any) *Schema {
-	s := &Schema{Fields: make([]Field, 0, len(fields)), index: make(map[string]int, len(fields))}
-	for _, document := range fields {
-		d, _ := document.(map[string]any) // a field that is not a JSON object has neither a name nor a type
-		name, _ := d["name"].(string)
-		s.index[strings.ToLower(name)] = len(s.Fields)
-		s.Fields = append(s.Fields, parseSchemaField(name, d["type"]))
+func (m mappingMode) addInnerColumns(c *columns.Column, typeJSON map[string]any, names ...string) error {
+	for _, name := range names {
+		inner, err := m.parseColumn(name, typeJSON[name+"Type"])
+		if err != nil {
+			return err
+		}
+		c.Fields = append(c.Fields, inner)
 	}
-	return s
+	return nil
+}
+
+func (m mappingMode) parseFields(fields []any) ([]columns.Column, error) {
+	parsed := make([]columns.Column, len(fields))
+	for i, field := range fields {
+		d, _ := field.(map[string]any) // a field that is not a JSON object has neither a name nor a type
+		name, _ := d["name"].(string)
+		c, err := m.parseColumn(name, d["type"])
+		if err != nil {
+			return nil, err
+		}
+		metadata, _ := d["metadata"].(map[string]any)
+		id, _ := metadata["delta.columnMapping.id"].(float64)
+		switch {
+		case m == mappedByName:
+			c.Physical = physicalName(d)
+		case m == mappedByID && id == math.Trunc(id) && id <= math.MaxInt32:
+			c.ID = int32(id)
+		}
+		if m != unmapped && (physicalName(d) == "" || m == mappedByID && c.ID <= 0) {
+			return nil, fmt.Errorf("the column %q has no id or no physical name, and %s is %s", name, columnMappingKey, m)
+		}
+		parsed[i] = c
+	}
+	return parsed, nil
+}
+
+func physicalName(field map[string]any) string {
+	metadata, _ := field["metadata"].(map[string]any)
+	name, _ := metadata["delta.columnMapping.physicalName"].(string)
+	return name
 }
 
 // typeNames maps the primitive types of the protocol to their names in data files.
 var typeNames = map[string]string{
 	"byte": "int8", "short": "int16", "integer": "int32", "long": "int64", "float": "float", "double": "double", "boolean": "bool",
 	"string": "string", "binary": "binary", "date": "date", "timestamp": "timestamp", "timestamp_ntz": "timestamp_ntz",
-}
-
-// ColumnType returns the type that the schema declares for the column with this path in a data file. For a list this is
-// list<…>. ok is false if the schema lacks the column. An empty type means that types cannot be compared.
-func (s *Schema) ColumnType(path []string) (typ string, ok bool) {
-	var at *Field
-	for _, name := range path {
-		if at != nil {
-			if s = at.Struct; s == nil { // the path leads into a list of structs or a map
-				return "", true
-			}
-		}
-		i, found := s.index[strings.ToLower(name)]
-		if !found {
-			return "", false
-		}
-		at = &s.Fields[i]
-	}
-	switch {
-	case at == nil:
-		return "", false
-	case at.Element != nil && at.Element.Type != "":
-		return "list<" + at.Element.Type + ">", true
-	}
-	return at.Type, true
-}
-
-// ColumnIndex returns the index of a column in the schema, or the number of columns if it is absent.
-func (s *Schema) ColumnIndex(name string) int {
-	if at, ok := s.index[strings.ToLower(name)]; ok {
-		return at
-	}
-	return len(s.Fields)
+	"variant": columns.Variant,
 }
 
 // Widens reports whether a column may have the type `file` in a data file if the schema of the table declares the type

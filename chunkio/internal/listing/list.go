@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/delta"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -24,7 +24,7 @@ type List struct {
 	lastName string   // path of the last record, without its query
 
 	Table    *stream.Table   // the table with these files; nil for bare files
-	Schema   *delta.Schema   // schema of the table; nil for bare files, and for the files of a plan
+	Schema   *columns.Schema // schema of the table; nil for bare files
 	Plan     string          // display name of the plan file that names the files; empty if there is no plan
 	finders  []finder        // the folders and globs with which the files were found
 	Lists    []string        // the @lists that name files, without the @
@@ -160,8 +160,12 @@ func (l *List) EntryAt(i int) storage.Entry {
 }
 
 func (r *listReader) readEntry() storage.Entry {
-	e := r.readRecord()
-	return storage.Entry{Path: string(r.name) + r.queries[e.query], Size: e.size, Version: e.version, Deleted: e.deleted, InLog: r.Table != nil && r.Plan == "", Plan: r.Plan}
+	record := r.readRecord()
+	e := storage.Entry{Path: string(r.name) + r.queries[record.query], Size: record.size, Version: record.version, Deleted: record.deleted, InLog: r.Table != nil && r.Plan == "", Plan: r.Plan}
+	if r.Schema != nil && r.Schema.IsMapped {
+		e.Columns = r.Schema
+	}
+	return e
 }
 
 // Entries yields the entries in order.

@@ -84,7 +84,13 @@ func (a *Access) OpenEntryBytes(ctx context.Context, e storage.Entry, memory int
 // OpenInput opens the file of an entry, whose bytes are in. If it fails, it closes in.
 func (a *Access) OpenInput(ctx context.Context, e storage.Entry, in storage.Input, memory int64, meter *stream.Meter) (format.File, storage.Input, error) {
 	counted := &storage.CountingInput{Input: in}
-	opened, err := a.OpenByFormat(ctx, counted, memory)
+	var opened format.File
+	var err error
+	if e.Columns != nil {
+		opened, err = parquet.OpenOfTable(counted, memory, e.Columns)
+	} else {
+		opened, err = a.OpenByFormat(ctx, counted, memory)
+	}
 	if names := settings.TripleColumns(a.Options.Sparse); err == nil && names != nil && !isSparse(opened) {
 		opened, err = a.openTriples(ctx, opened, counted, names, memory)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 )
 
 // The magic words at the beginning and the end of a file.
@@ -40,10 +41,13 @@ type File struct {
 
 // Open reads and checks the footer of the input in, using at most memory bytes. Closing the file closes the input. If
 // Open fails, the caller must close the input.
-func Open(in format.Input, memory int64) (*File, error) {
+func Open(in format.Input, memory int64) (*File, error) { return OpenOfTable(in, memory, nil) }
+
+// OpenOfTable opens a file of a table like Open. The file shows only columns of the table, under the table's names.
+func OpenOfTable(in format.Input, memory int64, table *columns.Schema) (*File, error) {
 	var foot *footer.Metadata
 	err := format.Guard(func() (err error) { // the library's schema may panic
-		foot, err = footer.ReadMetadata(in, memory)
+		foot, err = footer.ReadMetadata(in, memory, table)
 		return err
 	})
 	if err != nil {

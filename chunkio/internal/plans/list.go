@@ -11,12 +11,13 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/internal/disk/planfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func newPlanList(h planfile.Header, plan string) *listing.List {
-	list := &listing.List{Table: h.Table, Plan: plan, Warnings: stream.PlainTexts(h.Warnings)}
+func newPlanList(h planfile.Header, plan string) (list *listing.List, err error) {
+	list = &listing.List{Table: h.Table, Plan: plan, Warnings: stream.PlainTexts(h.Warnings)}
 	switch {
 	case h.Catalog != nil:
 		list.KeyTexts = listing.NewKeyTexts(nil)
@@ -24,10 +25,13 @@ func newPlanList(h planfile.Header, plan string) *listing.List {
 			list.KeyTexts.Keys = append(list.KeyTexts.Keys, p.Key)
 			list.KeyTexts.Texts = append(list.KeyTexts.Texts, nil)
 		}
-	case len(h.Keys) > 0 || h.Table != nil:
+	case len(h.Keys) > 0 || h.Table != nil || h.Columns != nil:
 		list.KeyTexts = listing.NewKeyTexts(h.Keys)
 	}
-	return list
+	if h.Columns != nil {
+		list.Schema, err = columns.NewSchema(h.Columns)
+	}
+	return list, err
 }
 
 // planScope returns the paths and URLs that a plan may name: its own folder, the prefixes that the user allows, and its
@@ -110,7 +114,10 @@ func readPlanList(r *planfile.Reader, scope *place.Scope, plan string) (*listing
 		files = append(files, placed{f, name})
 	}
 	slices.SortFunc(files, func(a, b placed) int { return strings.Compare(a.name, b.name) })
-	list := newPlanList(r.Header, plan)
+	list, err := newPlanList(r.Header, plan)
+	if err != nil {
+		return nil, err
+	}
 	for i, f := range files {
 		if i > 0 && f.name == files[i-1].name {
 			return nil, fmt.Errorf("it names %s twice", place.DisplayName(f.Path))

@@ -46,7 +46,10 @@ func OpenPlan(ctx context.Context, a *opening.Access, f *catalog.Filter) (c *cat
 			list, err = readPlanList(r, scope, place.DisplayName(a.Options.Plan))
 			return err
 		}
-		t := &planLoader{Access: a, reader: r, scope: scope, list: newPlanList(h, place.DisplayName(a.Options.Plan))}
+		t := &planLoader{Access: a, reader: r, scope: scope}
+		if t.list, err = newPlanList(h, place.DisplayName(a.Options.Plan)); err != nil {
+			return err
+		}
 		c, err = t.loadCatalog(f)
 		return err
 	})

@@ -43,6 +43,9 @@ func WritePlan(ctx context.Context, c *catalog.Catalog, forPlan bool, path strin
 		}
 		head.Table = &at
 	}
+	if s := c.List.Schema; s != nil && s.IsMapped {
+		head.Columns = s.Root.Fields
+	}
 	var err error
 	if head.Roots, err = findRootsForPlan(c.List, h.Options["anchors-file"]); err != nil {
 		return h, err

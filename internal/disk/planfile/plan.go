@@ -1,6 +1,9 @@
 package planfile
 
-import "github.com/ufs-stream/ufs-stream/stream"
+import (
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
 
 // Schema is the value of Header.Schema in every plan file.
 const Schema = "ufs-stream/plan/v1"
@@ -22,6 +25,9 @@ type Header struct {
 	// the keys (see File.Keys). If Keys is empty, only the paths of the files may contain keys. In a plan with footers,
 	// Catalog.Partitions names the keys instead.
 	Keys []string `json:"keys,omitempty"`
+	// Columns is the schema of the table, if the files must be read by it: see columns.Schema. If it is empty, the files are
+	// read as they are.
+	Columns []columns.Column `json:"columns,omitempty"`
 	// Roots are places that together contain the files, as the maker of the plan opened them. They show a reader of the
 	// plan which places the maker meant: see place.Scope.
 	Roots   []string `json:"roots,omitempty"`

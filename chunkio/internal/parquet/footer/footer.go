@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"strings"
 	"unsafe"
 
@@ -13,6 +14,8 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -38,13 +41,13 @@ type Metadata struct {
 	RawFooter    []byte // raw bytes of the footer, for statistics, which are seldom needed
 	Groups       []groupMeta
 	Start        int64  // offset of the footer in the file: all pages end before it
-	Digest       uint64 // digest of the footer's bytes
+	Digest       uint64 // digest of the footer's bytes, and of the schema by which a table reads it
 	Heap         int64  // estimated heap of the parsed footer
 }
 
 // ReadMetadata reads and parses the footer, in at most memory bytes. The result is well-formed, but its numbers need
-// not be consistent.
-func ReadMetadata(in format.Input, memory int64) (*Metadata, error) {
+// not be consistent. If there is a table, the result shows only columns of the table, under their names in it.
+func ReadMetadata(in format.Input, memory int64, table *columns.Schema) (*Metadata, error) {
 	raw, start, err := readRawFooter(in, memory)
 	if err != nil {
 		return nil, err
@@ -57,25 +60,36 @@ func ReadMetadata(in format.Input, memory int64) (*Metadata, error) {
 	if f.Heap > memory {
 		return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: f.Heap, Limit: memory}
 	}
-	if err := f.parseRawFooter(shape); err != nil {
+	elements, err := f.parseRawFooter(shape)
+	if err == nil && table != nil {
+		if elements, err = f.applyTable(elements, table); err != nil {
+			return nil, AddRemedy(stream.Dataf(in.Name(), "does not fit the schema of its table: %w", err), "write the file again with the table's writer")
+		}
+		f.Digest = bits.RotateLeft64(f.Digest, 1) ^ table.Digest
+		shape.paths = sumPathBytes(convert.Each(elements, schemaElement.countChildren), convert.Each(elements, func(e schemaElement) int64 { return int64(len(e.name)) }))
+		if f.Heap = max(f.Heap, shape.heapBytes(len(raw))); f.Heap > memory {
+			return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: f.Heap, Limit: memory}
+		}
+	}
+	if err == nil {
+		f.Schema, f.Strange, err = parseSchema(elements)
+	}
+	if err != nil {
 		return nil, AddRemedy(stream.Dataf(in.Name(), "damaged footer: %w", err), RemedyCopyAgain)
 	}
 	return f, nil
 }
 
-func (f *Metadata) parseRawFooter(shape footerShape) (err error) {
+func (f *Metadata) parseRawFooter(shape footerShape) (elements []schemaElement, _ error) {
 	c := thrift.Reader{Bytes: f.RawFooter}
 	var fields [4]int64
 	set := c.ReadStruct(fields[:], func(id int64, typ byte) bool {
 		switch {
 		case id == 2 && typ == thrift.List:
-			elements := make([]schemaElement, 0, shape.elements)
+			elements = make([]schemaElement, 0, shape.elements)
 			_, n := c.ReadListHeader()
 			for range n {
 				elements = append(elements, parseSchemaElement(&c))
-			}
-			if c.Err == nil {
-				f.Schema, f.Strange, err = parseSchema(elements)
 			}
 		case id == 4 && typ == thrift.List:
 			f.Groups = parseRowGroups(&c, shape)
@@ -94,7 +108,7 @@ func (f *Metadata) parseRawFooter(shape footerShape) (err error) {
 	if set&(1<<3) == 0 {
 		c.KeepFirstError(errors.New("the number of rows is missing"))
 	}
-	return errors.Join(err, c.Err)
+	return elements, c.Err
 }
 
 // v2CompressedWriter is the beginning of the name of Arrow C++ before version 3.0; later versions are called

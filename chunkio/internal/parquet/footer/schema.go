@@ -31,6 +31,8 @@ const (
 	fieldLogical    = 10
 )
 
+func (e schemaElement) countChildren() int64 { return e.fields[fieldChildren] }
+
 func (e *schemaElement) hasField(field int) bool { return e.set>>field&1 != 0 }
 
 func parseSchemaElement(c *thrift.Reader) (e schemaElement) {

@@ -1,0 +1,186 @@
+// Package columns describes the columns of a table in a data lake, and finds them in the table's data files, in which they
+// may have other names: the log of a Delta table and the metadata of an Iceberg table map columns to physical names or to
+// field ids. Plan files contain these columns too.
+package columns
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Column is a column of a table, a field of a struct, the element of a list, or the key or the value of a map.
+type Column struct {
+	Name string `json:"name,omitempty"` // its name in the table
+	// ID is the field id of the column in data files. A column without an id has 0, and is found by its name.
+	ID int32 `json:"id,omitempty"`
+	// Physical is its name in data files, if this is not Name. A column with an ID is found by its name only in files that
+	// have no field ids at all. Such files are refused if Physical is empty.
+	Physical string `json:"physical,omitempty"`
+	// Type is struct, list, map, variant, or the name of a primitive type in data files; it is empty if it is not known.
+	Type string `json:"type,omitempty"`
+	// Fields are the fields of a struct, the only element of a list, or the key and the value of a map.
+	Fields []Column `json:"fields,omitempty"`
+
+	index *index // of Fields, if the column is a struct
+}
+
+// Types of columns that consist of several columns of a data file.
+const (
+	Struct  = "struct"
+	List    = "list"
+	Map     = "map"
+	Variant = "variant"
+)
+
+// Schema contains the columns of a table. NewSchema makes it; afterwards it does not change.
+type Schema struct {
+	Root Column // a struct, whose fields are the columns
+	// IsMapped is set if a data file shows its columns only with the schema: because names differ, or because of a
+	// variant, which files do not always declare.
+	IsMapped bool
+	NeedsIDs bool // some columns can be found in files with field ids only
+	// Digest differs for schemas that show the same data file differently. It is 0 if IsMapped is not set.
+	Digest uint64
+}
+
+// index has the positions of the fields of a struct.
+type index struct {
+	byName map[string]int // by name in lower case; no two names of a table differ only by case
+	byFile map[string]int // by name in data files; nil if these are the names of the table
+	byID   map[int32]int
+}
+
+// NewSchema makes the schema of a table with these columns, which it keeps.
+func NewSchema(fields []Column) (*Schema, error) {
+	s := &Schema{Root: Column{Type: Struct, Fields: fields}}
+	if err := s.indexColumn(&s.Root); err != nil || !s.IsMapped {
+		return s, err
+	}
+	text, err := json.Marshal(fields)
+	s.Digest = xxhash.Sum64(text)
+	return s, err
+}
+
+func (s *Schema) indexColumn(c *Column) error {
+	if want, fixed := map[string]int{List: 1, Map: 2}[c.Type]; fixed && len(c.Fields) != want {
+		return fmt.Errorf("the column %q is a %s of %d columns", c.Name, c.Type, len(c.Fields))
+	}
+	if c.ID < 0 {
+		return fmt.Errorf("the column %q has the id %d", c.Name, c.ID)
+	}
+	s.IsMapped = s.IsMapped || c.ID != 0 || c.Physical != "" || c.Type == Variant
+	s.NeedsIDs = s.NeedsIDs || c.ID != 0 && c.Physical == ""
+	for i := range c.Fields {
+		if err := s.indexColumn(&c.Fields[i]); err != nil {
+			return err
+		}
+	}
+	if c.Type == Struct {
+		return c.indexFields()
+	}
+	return nil
+}
+
+func (c *Column) indexFields() error {
+	c.index = &index{byName: make(map[string]int, len(c.Fields))}
+	for i, f := range c.Fields {
+		c.index.byName[strings.ToLower(f.Name)] = i
+		if f.ID != 0 || f.Physical != "" {
+			c.index.byFile, c.index.byID = map[string]int{}, map[int32]int{}
+		}
+	}
+	if c.index.byFile == nil {
+		return nil
+	}
+	for i, f := range c.Fields {
+		name := f.Physical
+		if f.ID == 0 {
+			name = cmp.Or(name, f.Name)
+		}
+		at, taken := c.index.byID[f.ID]
+		if !taken {
+			at, taken = c.index.byFile[name]
+		}
+		if taken {
+			return fmt.Errorf("the columns %q and %q are the same column of a data file", c.Fields[at].Name, f.Name)
+		}
+		if f.ID != 0 {
+			c.index.byID[f.ID] = i
+		}
+		if name != "" {
+			c.index.byFile[name] = i
+		}
+	}
+	return nil
+}
+
+// FindInFile returns the field of the struct c that a data file has under this name and field id, or nil if there is
+// none. The id is at most 0 for a column without one. hasIDs is set if any column of the file has a field id.
+func (c *Column) FindInFile(name string, id int32, hasIDs bool) *Column {
+	if c.index == nil {
+		return nil
+	}
+	if c.index.byFile == nil {
+		return c.fieldOfName(name)
+	}
+	at, found := c.index.byFile[name]
+	if found && hasIDs && c.Fields[at].ID != 0 {
+		found = false
+	}
+	if byID, ok := c.index.byID[id]; ok && hasIDs {
+		at, found = byID, true
+	}
+	if !found {
+		return nil
+	}
+	return &c.Fields[at]
+}
+
+func (c *Column) fieldOfName(name string) *Column {
+	if c.index == nil {
+		return nil
+	}
+	at, found := c.index.byName[strings.ToLower(name)]
+	if !found {
+		return nil
+	}
+	return &c.Fields[at]
+}
+
+// ColumnType returns the type that the schema declares for the column with this path of names. For a list this is
+// list<…>. ok is false if the schema lacks the column. An empty type means that types cannot be compared.
+func (s *Schema) ColumnType(path []string) (typ string, ok bool) {
+	at := &s.Root
+	for _, name := range path {
+		if at.Type != Struct { // the path leads into a list of structs or a map
+			return "", true
+		}
+		if at = at.fieldOfName(name); at == nil {
+			return "", false
+		}
+	}
+	if at.Type == List && at.Fields[0].primitiveType() != "" {
+		return "list<" + at.Fields[0].Type + ">", len(path) > 0
+	}
+	return at.primitiveType(), len(path) > 0
+}
+
+func (c *Column) primitiveType() string {
+	switch c.Type {
+	case Struct, List, Map:
+		return ""
+	}
+	return c.Type
+}
+
+// ColumnIndex returns the index of a column in the schema, or the number of columns if it is absent.
+func (s *Schema) ColumnIndex(name string) int {
+	if at, ok := s.Root.index.byName[strings.ToLower(name)]; ok {
+		return at
+	}
+	return len(s.Root.Fields)
+}
