@@ -46,7 +46,7 @@ func job(t *testing.T, shards int, q ufs.Request, scan func(*ufs.ScanRequest)) (
 func scanned(t *testing.T, plan, folder string, shards int, scan func(*ufs.ScanRequest)) string {
 	t.Helper()
 	for i := range shards {
-		s := ufs.ScanRequest{Request: ufs.Request{Plan: plan, Output: folder}, Shard: fmt.Sprintf("%d/%d", i+1, shards)}
+		s := ufs.ScanRequest{Request: ufs.Request{Input: ufs.Input{Plan: plan}, Output: folder}, Shard: fmt.Sprintf("%d/%d", i+1, shards)}
 		if scan != nil {
 			scan(&s)
 		}

@@ -30,21 +30,21 @@ func TestPlanOfAnotherProgram(t *testing.T) {
 	}
 	want := chosen(t, Request{Input: Input{Paths: []string{in}, Where: condition}, Choice: Choice{K: 4}, Columns: Columns{Label: "px_0_2"}})
 	for _, where := range []string{"", condition} {
-		if got := chosen(t, Request{Plan: path, Input: Input{Where: where}, Choice: Choice{K: 4}, Columns: Columns{Label: "px_0_2"}}); got != want {
+		if got := chosen(t, Request{Input: Input{Plan: path, Where: where}, Choice: Choice{K: 4}, Columns: Columns{Label: "px_0_2"}}); got != want {
 			t.Errorf("where %q: chosen %s, want %s", where, got, want)
 		}
 	}
-	_, err := Select(t.Context(), Request{Plan: path, Input: Input{Where: "px_0_1 > 6"}, Choice: Choice{K: 4}})
+	_, err := Select(t.Context(), Request{Input: Input{Plan: path, Where: "px_0_1 > 6"}, Choice: Choice{K: 4}})
 	if usage := (*stream.UsageError)(nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), condition) {
 		t.Errorf("another condition: %v", err)
 	}
 	job := filepath.Join(t.TempDir(), "job.plan.json")
 	parts := t.TempDir()
-	if _, err := WritePlan(t.Context(), Request{Plan: path, Columns: Columns{Label: "px_0_2"}, Output: job}); err != nil {
+	if _, err := WritePlan(t.Context(), Request{Input: Input{Plan: path}, Columns: Columns{Label: "px_0_2"}, Output: job}); err != nil {
 		t.Fatalf("planning from the foreign plan: %v", err)
 	}
 	for _, shard := range []string{"1/2", "2/2"} {
-		if _, err := Scan(t.Context(), ScanRequest{Request: Request{Plan: job, Output: parts}, Shard: shard}); err != nil {
+		if _, err := Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Plan: job}, Output: parts}, Shard: shard}); err != nil {
 			t.Fatalf("scanning shard %s: %v", shard, err)
 		}
 	}
@@ -52,7 +52,7 @@ func TestPlanOfAnotherProgram(t *testing.T) {
 	if _, err := Merge(t.Context(), MergeRequest{Files: []string{parts}, Output: all}); err != nil {
 		t.Fatalf("merging: %v", err)
 	}
-	one, got := selected(t, Request{Plan: path, Choice: Choice{K: 4, Method: methods.Fallback}, Columns: Columns{Label: "px_0_2"}}), selected(t, Request{Stats: all, Choice: Choice{K: 4}})
+	one, got := selected(t, Request{Input: Input{Plan: path}, Choice: Choice{K: 4, Method: methods.Fallback}, Columns: Columns{Label: "px_0_2"}}), selected(t, Request{Stats: all, Choice: Choice{K: 4}})
 	if one.RowsUsed == one.Rows || got.RowsUsed != one.RowsUsed || len(got.Selected) != 4 {
 		t.Fatalf("%d of %d rows used by shards, %d by one", got.RowsUsed, got.Rows, one.RowsUsed)
 	}

@@ -297,7 +297,7 @@ func TestPositionsOfStatistics(t *testing.T) {
 	var parts []string
 	for i := range 2 {
 		parts = append(parts, scan(fmt.Sprintf("shard%d.ufs", i), func(q *ufs.ScanRequest) {
-			q.Input.Paths, q.Plan, q.Shard, q.Columns.Label, q.Choice.Method = nil, plan, fmt.Sprintf("%d/2", i+1), "", ""
+			q.Input.Paths, q.Input.Plan, q.Shard, q.Columns.Label, q.Choice.Method = nil, plan, fmt.Sprintf("%d/2", i+1), "", ""
 		}))
 	}
 	sum := filepath.Join(dir, "shards.ufs")
@@ -324,7 +324,7 @@ func TestPositionsBehindWhatCannotBeRead(t *testing.T) {
 	planned := q
 	planned.Choice.K, planned.Output = 0, plan
 	must.Get(ufs.WritePlan(t.Context(), planned))(t)
-	for _, q := range []ufs.Request{q, {Plan: plan, Choice: ufs.Choice{Method: "greedy", K: 2}}} {
+	for _, q := range []ufs.Request{q, {Input: ufs.Input{Plan: plan}, Choice: ufs.Choice{Method: "greedy", K: 2}}} {
 		s, got := must.Get(ufs.Select(t.Context(), q))(t), map[string]string{}
 		for _, c := range s.Columns {
 			got[c.Name] = c.Column.String()

@@ -44,7 +44,7 @@ func TestKeptRowsOfAPlan(t *testing.T) {
 		if _, err := WritePlan(t.Context(), plan); err != nil {
 			t.Fatalf("{missing} %s: writing the plan: %v", missing, err)
 		}
-		scan := ScanRequest{Request: Request{Plan: plan.Output, Output: at("parts") + "/"}, ProfileOnly: true, KeepRows: 300}
+		scan := ScanRequest{Request: Request{Input: Input{Plan: plan.Output}, Output: at("parts") + "/"}, ProfileOnly: true, KeepRows: 300}
 		var parts []string
 		for i := range 5 {
 			scan.Shard = fmt.Sprintf("%d/5", 5-i)

@@ -108,7 +108,7 @@ func TestPlanOfRows(t *testing.T) {
 	path, dir := mixedTable(t), t.TempDir()
 	planned := must.Get(WritePlan(t.Context(), Request{Input: Input{Paths: []string{path}}, Output: filepath.Join(dir, "job.plan.json")}))(t)
 	stats := filepath.Join(dir, "a.ufs")
-	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Plan: planned.Path, Output: stats, Limits: Limits{Memory: planned.Smallest}}, Shard: "1/1"}))(t)
+	must.Get(Scan(t.Context(), ScanRequest{Request: Request{Input: Input{Plan: planned.Path}, Output: stats, Limits: Limits{Memory: planned.Smallest}}, Shard: "1/1"}))(t)
 	want := choice.FeatureNames(selected(t, Request{Input: Input{Paths: []string{path}}, Choice: Choice{Method: "greedy", K: 3}}))
 	if got := choice.FeatureNames(selected(t, Request{Stats: stats, Choice: Choice{Method: "greedy", K: 3}})); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

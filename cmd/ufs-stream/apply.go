@@ -60,7 +60,7 @@ a list of names. They read only the footers of the input.
   ufs-stream apply data --selection sel.json -o small.csv.gz
   ufs-stream apply data --selection sel.json --format sql | duckdb
   ufs-stream apply data --selection sel.json --format sql --dialect bigquery --from lake.events`,
-		Args: program.AtLeastOne("INPUT"),
+		Args: o.requireInputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := o.buildRequest(c, cmd, args, a.Output)
 			if err != nil {

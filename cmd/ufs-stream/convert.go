@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/ufs"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
@@ -24,7 +23,7 @@ below INPUT, and how an interrupted or killed run is continued.
 
   ufs-stream convert readings.csv.gz -o readings.parquet
   zcat readings.jsonl.gz | ufs-stream convert - -o readings.parquet`,
-		Args: program.AtLeastOne("INPUT"),
+		Args: o.requireInputs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := o.buildRequest(c, cmd, args, v.Output)
 			if err != nil {

@@ -298,11 +298,15 @@ func TestDeltaDeletedRows(t *testing.T) {
 	}
 	const condition = "b < 50"
 	must(t, "select", left("t"), "-k", "3", "--missing", "mean", "--method", "greedy", "-o", at("s.json"))
+	must(t, "plan", at("t"), "--where", condition, "-o", at("some.plan.json"))
 	for _, verb := range [][]string{{"apply", "--selection", at("s.json"), "--also", "note"}, {"convert"}} {
-		must(t, append(verb, at("t"), "--where", condition, "-o", at("some.parquet"))...)
 		must(t, append(verb, left("t"), "--where", condition, "-o", left("some.parquet"))...)
-		if string(mustbe.Get(os.ReadFile(at("some.parquet")))(t)) != string(mustbe.Get(os.ReadFile(left("some.parquet")))(t)) {
-			t.Errorf("%v --where %q writes other rows than of the rows that are left", verb, condition)
+		want := string(mustbe.Get(os.ReadFile(left("some.parquet")))(t))
+		for _, input := range [][]string{{at("t"), "--where", condition}, {"--plan", at("some.plan.json")}} {
+			must(t, slices.Concat(verb, input, []string{"-o", at("some.parquet")})...)
+			if string(mustbe.Get(os.ReadFile(at("some.parquet")))(t)) != want {
+				t.Errorf("%v %v writes other rows than of the rows that are left", verb, input)
+			}
 		}
 	}
 	ends(t, exit.Usage, "DuckDB does not read Parquet with deleted rows", "apply", at("t"), "--selection", at("s.json"), "--format", "sql")

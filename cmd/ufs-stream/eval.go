@@ -10,7 +10,6 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
-	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -59,7 +58,7 @@ of path gives a selection for each setting, named as FILE:alpha=0.1,gamma=1. INP
   ufs-stream eval data --selection a=greedy.json --selection b=sfufs.json --label class
   ufs-stream eval data --selection names.txt --selection weights.json --label class
   ufs-stream eval data --selection sel.json                     no classes known`,
-		Args: program.AtLeastOne("INPUT"),
+		Args: o.requireInputs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runEval(c, cmd, args, &o) },
 	}
 	o.protocol = newChoiceFlag(ufs.EvalProtocols()[0], ufs.EvalProtocols()...)

@@ -116,7 +116,7 @@ const memoryUsage = "peak resident memory, as 512MiB or 4GB"
 const partsOfData = request.PartColumns | request.PartRows | request.PartTables | request.PartLimits | request.PartScratch
 
 func (f *requestFlags) requireInputs(cmd *cobra.Command, args []string) error {
-	if f.req.Plan != "" {
+	if f.req.Input.Plan != "" {
 		return nil
 	}
 	return program.AtLeastOne("INPUT")(cmd, args)

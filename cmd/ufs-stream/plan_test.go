@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	mustbe "github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -269,5 +271,64 @@ func TestPeakMemory(t *testing.T) {
 		if m := s.Memory; m.PeakRSS > smallest || m.Scratch == 0 {
 			t.Errorf("%s: peak %d of %d bytes, %d of scratch", args, m.PeakRSS, smallest, m.Scratch)
 		}
+	}
+}
+
+// TestPlanInEveryVerb: a verb that reads data reads the files that a plan names, with the plan's condition and options for
+// text, as it reads them as INPUT.
+func TestPlanInEveryVerb(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	var days [2]strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&days[i%2], "%d,%d,%d,%c\n", i*i%89, (i*7919)%101, i*i%89+i%3, 'a'+rune(i%4))
+	}
+	input := []string{at("in"), "--header", "no", "--where", "c1 > 20", "--union-by-name"}
+	for i, text := range days {
+		folder := at(fmt.Sprintf("in/day=%d", i))
+		mustbe.Do(t, os.MkdirAll(folder, 0o700))
+		write(t, filepath.Join(folder, "x.csv"), text.String())
+	}
+	must(t, slices.Concat([]string{"select"}, input, []string{"-k", "2", "--label", "c3", "-o", at("s.json")})...)
+	must(t, slices.Concat([]string{"plan"}, input, []string{"-o", at("job.plan.json")})...)
+	chosen := names(readSelection(t, at("s.json")))[0]
+	for _, verb := range [][]string{
+		{"apply", "--selection", at("s.json"), "--also", "day", "-o", at("out.parquet")},
+		{"apply", "--selection", at("s.json"), "--format", "sql"},
+		{"convert", "-o", at("out.parquet")},
+		{"eval", "--selection", at("s.json"), "--label", "c3", "--runs", "2", "--resamples", "2", "-o", at("out.json")},
+		{"explain", chosen, "--selection", at("s.json"), "-o", at("out.json")},
+		{"inspect", "--scan", "-o", at("out.json")},
+		{"redundancy", "-o", at("out.json")},
+		{"tree", "--tree", "correlation", "-o", at("out.json")},
+	} {
+		var results [2]string
+		for i, from := range [][]string{input, {"--plan", at("job.plan.json")}} {
+			switch {
+			case i == 0 && verb[0] == "explain": // the other options are in the selection
+				from = from[:1]
+			case i == 0 && verb[len(verb)-1] == "sql": // a query of columns
+				from = from[:3]
+			case i == 0 && (verb[0] == "apply" || verb[0] == "eval"): // the selection has the option union-by-name
+				from = from[:5]
+			}
+			out := must(t, slices.Concat(verb, from)...)
+			switch path := verb[len(verb)-1]; filepath.Ext(path) {
+			case ".json":
+				var result map[string]any
+				mustbe.Do(t, json.Unmarshal(mustbe.Get(os.ReadFile(path))(t), &result))
+				for _, measured := range []string{"timing", "memory", "transfer"} {
+					delete(result, measured)
+				}
+				out = string(mustbe.Get(json.Marshal(result))(t))
+			case ".parquet":
+				out = string(mustbe.Get(os.ReadFile(path))(t))
+			}
+			results[i] = out
+		}
+		if results[0] != results[1] {
+			t.Errorf("%v: with a plan %s\nwithout %s", verb, results[1], results[0])
+		}
+		ends(t, exit.Usage, "leave INPUT out", append(verb, at("in"), "--plan", at("job.plan.json"))...)
 	}
 }

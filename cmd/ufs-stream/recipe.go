@@ -105,16 +105,19 @@ func locateColumns(ctx context.Context, s *stream.Selection, q *ufs.Request, rea
 	}
 	fault := stream.Dataf("the selection", "")
 	fault.Remedy = stream.Textf("use: ufs-stream apply INPUT --selection SEL.json --format …")
-	inputs, err := recordedInputs(s, q)
-	if err == nil {
-		a := ufs.ApplyRequest{
-			Input:     ufs.Input{Paths: inputs, Anonymous: q.Input.Anonymous, Allow: q.Input.Allow},
-			Selection: s,
-			Limits:    q.Limits,
-		}
+	a := ufs.ApplyRequest{
+		Input:     ufs.Input{Plan: q.Input.Plan, Anonymous: q.Input.Anonymous, Allow: q.Input.Allow},
+		Selection: s,
+		Limits:    q.Limits,
+	}
+	var err error
+	if q.Input.Plan == "" {
+		a.Input.Paths, err = recordedInputs(s, q)
 		if s.Table != nil {
 			a.Input.Version = &s.Table.Version
 		}
+	}
+	if err == nil {
 		at, err = ufs.Locate(ctx, a)
 	}
 	switch {

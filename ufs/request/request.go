@@ -28,9 +28,6 @@ type Request struct {
 	Checkpoint Checkpoint
 	Hooks      Hooks
 
-	// Plan is a plan file (see ufs.WritePlan) to read instead of Input.Paths. It names the files, and contains all
-	// options that shape statistics.
-	Plan string
 	// Stats is a statistics file (see ufs.Scan) to select from instead of Input.Paths.
 	Stats string
 	// SampleRows is the number of rows in a seeded sample, for a quick try; 0 means all (with Stats, all scanned) rows.
@@ -51,6 +48,9 @@ type Input struct {
 	// directories (with key=value partitions); URLs of these in object stores; @FILE for a file that lists such names; -
 	// for Stdin in any of these formats; or the folder of a Delta table, which may follow delta://.
 	Paths []string
+	// Plan is a plan file (see ufs.WritePlan) to read instead of Paths. It names the files, and contains all options that
+	// shape statistics.
+	Plan string
 	// Stdin is the data of the input -. It is kept in a scratch file. A stream of Arrow IPC is kept only if it is read
 	// more than once, and only in a TempDir that the request names.
 	Stdin io.Reader
@@ -195,7 +195,7 @@ var options = []Option{
 
 	{Name: "stats", Part: PartAlone, Section: Reading, field: func(q *Request) any { return &q.Stats },
 		Help: "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT"},
-	{Name: "plan", Part: PartColumns, Section: Reading, field: func(q *Request) any { return &q.Plan },
+	{Name: "plan", Part: PartTables, Section: Reading, field: func(q *Request) any { return &q.Input.Plan },
 		Help: "read the files that the plan file `JOB.plan.json` names, in place of INPUT; it has the options that shape statistics (see plan)"},
 	{Name: "where", Part: PartRows, Section: Reading, roles: ShapesStatistics | FrozenByPlan | AgreesWithStatistics, field: func(q *Request) any { return &q.Input.Where },
 		Help: "only rows for which `EXPR` is true: comparisons of columns and partition keys with constants, as day >= '2026-01-01' and site in ('a', 'b') and x is not null"},

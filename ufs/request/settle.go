@@ -47,7 +47,7 @@ func ScratchOptions(q *Request) scratch.Options {
 func SettleInput(q *Request) error {
 	KeepStdin(q)
 	if q.Columns.Sparse == "" {
-		acceptsMaps := q.Plan == "" && len(q.Columns.Names)+len(q.Columns.Exclude) == 0 && q.Columns.Categorical == ""
+		acceptsMaps := q.Input.Plan == "" && len(q.Columns.Names)+len(q.Columns.Exclude) == 0 && q.Columns.Categorical == ""
 		q.Columns.Sparse = chunkio.DefaultSparse(context.Background(), q.Input.Paths, q.Input.Stdin, acceptsMaps)
 	}
 	if q.Columns.Sparse != "" && len(q.Columns.Names)+len(q.Columns.Exclude) > 0 {
@@ -136,7 +136,7 @@ func RefuseInputAsOutput(ctx context.Context, q *Request, moreInputs ...string) 
 }
 
 func namedFiles(q *Request) []string {
-	files := []string{q.Plan, q.Stats}
+	files := []string{q.Input.Plan, q.Stats}
 	for _, in := range q.Input.Paths {
 		files = append(files, strings.TrimPrefix(in, "@"))
 	}

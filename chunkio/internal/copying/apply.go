@@ -37,7 +37,8 @@ type ApplyOptions struct {
 	Maker        string        // the release of the program: output finished by another release is written again
 	markInterval time.Duration // time between marks, from which a later run resumes; 0 means maxMarkInterval
 
-	TableVersion *int64 // this field and the fields below are as in Options
+	Plan         string // this field and the fields below are as in Options
+	TableVersion *int64
 	TableAsOf    time.Time
 	Anonymous    bool
 	Allow        []string

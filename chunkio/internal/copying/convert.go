@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/plans"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/svm"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
@@ -19,12 +20,22 @@ import (
 
 // ConvertInputs implements chunkio.Convert: it writes the inputs with all columns to out as Parquet, like Apply.
 func ConvertInputs(ctx context.Context, inputs []string, out string, opt ApplyOptions) (ApplyReport, error) {
-	opt.allColumns, opt.Columns, opt.Also = true, nil, nil
+	opt.allColumns, opt.Columns, opt.Also, opt.Sparse = true, nil, nil, ""
 	if stdin := opening.NewStdin(opt.Stdin); opt.Stdin != nil && stdin != opt.Stdin {
 		defer stdin.Close()
 		opt.Stdin = stdin
 	}
-	if listing.DefaultSparse(ctx, inputs, opt.Stdin, false) != "" {
+	files := inputs
+	if opt.Plan != "" {
+		a := opt.newInputAccess()
+		defer a.Close()
+		list, err := plans.ListFiles(ctx, a)
+		if err != nil {
+			return ApplyReport{}, err
+		}
+		files = list.Paths()
+	}
+	if listing.DefaultSparse(ctx, files, opt.Stdin, false) != "" {
 		return convertSparseText(ctx, inputs, out, opt.withDefaults())
 	}
 	opt.direct = &directOutput{out: out}
@@ -35,7 +46,7 @@ func ConvertInputs(ctx context.Context, inputs []string, out string, opt ApplyOp
 func convertSparseText(ctx context.Context, inputs []string, out string, opt ApplyOptions) (report ApplyReport, err error) {
 	// The rows and the labels are read in parallel.
 	read := settings.Options{
-		Sparse: svm.Entries, Where: opt.Where, Missing: stream.MissingKeep, Threads: opt.Threads, Memory: opt.Memory / 3,
+		Sparse: svm.Entries, Plan: opt.Plan, Where: opt.Where, Missing: stream.MissingKeep, Threads: opt.Threads, Memory: opt.Memory / 3,
 		Anonymous: opt.Anonymous, Allow: opt.Allow, Spool: opt.Spool, Stdin: opt.Stdin, Meter: opt.Meter, Note: opt.Note,
 	}
 	rows, err := dataset.OpenInputs(ctx, inputs, read)

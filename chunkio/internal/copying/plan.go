@@ -10,6 +10,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/listing"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/opening"
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/plans"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/schema"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
@@ -27,7 +28,7 @@ type plan struct {
 }
 
 func (o ApplyOptions) newInputAccess() *opening.Access {
-	a := opening.NewAccess(settings.Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Allow: o.Allow, Texts: o.Texts, Memory: o.Memory, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse, Stdin: o.Stdin})
+	a := opening.NewAccess(settings.Options{Threads: o.Threads, Note: o.Note, Meter: o.Meter, Anonymous: o.Anonymous, Allow: o.Allow, Texts: o.Texts, Memory: o.Memory, Plan: o.Plan, Where: o.Where, TableVersion: o.TableVersion, TableAsOf: o.TableAsOf, Spool: o.Spool, Sparse: o.Sparse, Stdin: o.Stdin})
 	a.ExactIntegers, a.AcceptsText = true, o.allColumns
 	return a
 }
@@ -65,7 +66,7 @@ func newPlan(ctx context.Context, a *opening.Access, inputs []string, opt ApplyO
 }
 
 func openCatalogForApply(ctx context.Context, a *opening.Access, inputs []string, f *catalog.Filter, opt ApplyOptions) (*catalog.Catalog, error) {
-	list, err := listing.ExpandInputs(ctx, a, inputs)
+	list, err := listInputs(ctx, a, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +86,13 @@ func openCatalogForApply(ctx context.Context, a *opening.Access, inputs []string
 		return nil, err
 	}
 	return catalog.BuildCatalog(ctx, a, list, f, catalogOpt)
+}
+
+func listInputs(ctx context.Context, a *opening.Access, inputs []string) (*listing.List, error) {
+	if a.Options.Plan != "" {
+		return plans.ListFiles(ctx, a)
+	}
+	return listing.ExpandInputs(ctx, a, inputs)
 }
 
 // heldBytes returns the memory in use throughout the writing of a file: for the catalog, the names of the files in an

@@ -21,24 +21,26 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+// ListFiles returns the files that Options.Plan names, as listing.ExpandInputs does for inputs. It ignores the footers in
+// the plan.
+func ListFiles(ctx context.Context, a *opening.Access) (list *listing.List, err error) {
+	err = readPlanInScope(ctx, a, func(r *planfile.Reader, scope *place.Scope) error {
+		if list, err = readPlanList(r, scope, place.DisplayName(a.Options.Plan)); err == nil {
+			list.Lists = []string{a.Options.Plan}
+		}
+		return err
+	})
+	return list, err
+}
+
 // OpenPlan reads Options.Plan. It returns a catalog of the shard's files or, without footers, a list of files.
 func OpenPlan(ctx context.Context, a *opening.Access, f *catalog.Filter) (c *catalog.Catalog, list *listing.List, err error) {
 	shard := a.Options.Shard
 	if shard.Of < 0 || shard.Of > 0 && (shard.Number < 1 || shard.Number > shard.Of) {
 		return nil, nil, stream.Usagef("shard %d/%d: want I/N with 1 <= I <= N", shard.Number, shard.Of)
 	}
-	if a.Options.TableVersion != nil || !a.Options.TableAsOf.IsZero() {
-		return nil, nil, stream.Usagef("{version} and {as-of}: the plan has settled which version is read")
-	}
-	err = readPlan(ctx, a.Options.Plan, storage.FetchOptions{Anonymous: a.Options.Anonymous, Meter: a.Options.Meter, Temp: a.Options.Spool, Memory: a.Options.Memory}, func(r *planfile.Reader) error {
+	err = readPlanInScope(ctx, a, func(r *planfile.Reader, scope *place.Scope) error {
 		h := r.Header
-		if h.Options["where"] != a.Options.Where {
-			return stream.Usagef("{where} %s: the plan was made with %q; make another plan for another condition", a.Options.Where, h.Options["where"])
-		}
-		scope, err := planScope(a.Options.Plan, h.Roots, a.Options.Allow)
-		if err != nil {
-			return err
-		}
 		if !h.Footers {
 			if shard.Of > 0 {
 				return NoShards(a.Options.Plan)
@@ -57,6 +59,25 @@ func OpenPlan(ctx context.Context, a *opening.Access, f *catalog.Filter) (c *cat
 		err = preloadRows(ctx, a, c)
 	}
 	return c, list, err
+}
+
+// readPlanInScope calls read with Options.Plan and the places that its files may be in. It refuses a plan that was made with
+// other options for choosing rows.
+func readPlanInScope(ctx context.Context, a *opening.Access, read func(*planfile.Reader, *place.Scope) error) error {
+	o := a.Options
+	if o.TableVersion != nil || !o.TableAsOf.IsZero() {
+		return stream.Usagef("{version} and {as-of}: the plan has settled which version is read")
+	}
+	return readPlan(ctx, o.Plan, storage.FetchOptions{Anonymous: o.Anonymous, Meter: o.Meter, Temp: o.Spool, Memory: o.Memory}, func(r *planfile.Reader) error {
+		if made := r.Header.Options["where"]; made != o.Where {
+			return stream.Usagef("{where} %s: the plan was made with %q; make another plan for another condition", o.Where, made)
+		}
+		scope, err := planScope(o.Plan, r.Header.Roots, o.Allow)
+		if err != nil {
+			return err
+		}
+		return read(r, scope)
+	})
 }
 
 // preloadRows opens the files of a plan that opening reads to their end, such as CSV. It does so before a pass begins,

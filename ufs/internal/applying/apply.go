@@ -9,6 +9,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
@@ -64,7 +65,7 @@ func LocateColumns(ctx context.Context, a ApplyRequest) (located *chunkio.Locate
 
 func (a *ApplyRequest) withSelectedColumns(ctx context.Context, write func(*request.Request, chunkio.ApplyOptions) error) error {
 	switch {
-	case len(a.Input.Paths) == 0:
+	case len(a.Input.Paths) == 0 && a.Input.Plan == "":
 		return stream.Usagef("apply: no INPUT given")
 	case a.Selection == nil:
 		return stream.Usagef("apply: no selection given; add {selection} SEL.json")
@@ -73,16 +74,16 @@ func (a *ApplyRequest) withSelectedColumns(ctx context.Context, write func(*requ
 	case a.K > len(a.Selection.Selected):
 		return stream.Usagef("{k} %d: the selection has %s; select again with {k} %[1]d", a.K, wording.CountNoun(len(a.Selection.Selected), "feature"))
 	}
-	q := request.Request{Input: a.Input, Limits: a.Limits, Hooks: a.Hooks}
-	sparse := a.Sparse
-	if recorded, ok := a.Selection.Options["sparse"].(string); ok && sparse == "" {
-		sparse = recorded
-	}
-	if sparse == "" {
-		sparse = chunkio.DefaultSparse(ctx, a.Input.Paths, a.Input.Stdin, false)
-	}
+	recorded, _ := a.Selection.Options["sparse"].(string)
+	q := request.Request{Input: a.Input, Columns: request.Columns{Sparse: cmp.Or(a.Sparse, recorded)}, Limits: a.Limits, Hooks: a.Hooks}
 	if err := request.FillFeatureOptions(&q, a.Selection.Options); err != nil {
 		return err
+	}
+	if err := settled.FillInputFromPlan(ctx, &q); err != nil {
+		return err
+	}
+	if q.Columns.Sparse == "" {
+		q.Columns.Sparse = chunkio.DefaultSparse(ctx, a.Input.Paths, a.Input.Stdin, false)
 	}
 	var columns []string
 	chosen := slices.Clone(a.Selection.Selected)
@@ -96,7 +97,7 @@ func (a *ApplyRequest) withSelectedColumns(ctx context.Context, write func(*requ
 		}
 	}
 	return runWithinLimits(ctx, &q, func(opt chunkio.ApplyOptions) error {
-		opt.Columns, opt.Also, opt.Sparse = columns, a.Also, sparse
+		opt.Columns, opt.Also = columns, a.Also
 		return write(&q, opt)
 	})
 }
@@ -113,7 +114,7 @@ func runWithinLimits(ctx context.Context, q *request.Request, write func(chunkio
 	}
 	read := request.NewReadOptions(q)
 	return budget.ErrForLimit(q, write(chunkio.ApplyOptions{
-		Where: read.Where, Union: read.Union, Times: read.Times, Indicators: read.Indicators, Categories: read.Categories, Threads: read.Threads,
+		Plan: read.Plan, Where: read.Where, Sparse: q.Columns.Sparse, Union: read.Union, Times: read.Times, Indicators: read.Indicators, Categories: read.Categories, Threads: read.Threads,
 		Memory: max(q.Limits.Memory-budget.ProgramBytes, 1), Meter: read.Meter, Anonymous: read.Anonymous, Allow: read.Allow, Texts: read.Texts, TableVersion: read.TableVersion, TableAsOf: read.TableAsOf,
 		Spool: read.Spool, Stdin: read.Stdin, Note: read.Note, Maker: request.Release,
 	}))

@@ -8,6 +8,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
@@ -24,13 +25,16 @@ type ConvertRequest struct {
 func ConvertInput(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
 	q := request.Request{Input: c.Input, Columns: request.Columns{UnionByName: c.Union}, Limits: c.Limits, Hooks: c.Hooks}
 	var report chunkio.ApplyReport
-	if len(c.Input.Paths) == 0 {
+	if len(c.Input.Paths) == 0 && c.Input.Plan == "" {
 		return report, stream.Usagef("convert: no INPUT given")
 	}
 	if err := requireOutputFile("convert", c.Output); err != nil {
 		return report, err
 	}
 	if err := checkParquetFileName("convert", c.Output); err != nil {
+		return report, err
+	}
+	if err := settled.FillInputFromPlan(ctx, &q); err != nil {
 		return report, err
 	}
 	err := runWithinLimits(ctx, &q, func(opt chunkio.ApplyOptions) error {

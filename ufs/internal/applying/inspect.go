@@ -27,14 +27,14 @@ func InspectInput(ctx context.Context, q request.Request, scan bool) (*result.In
 	if len(q.Input.Paths) == 1 && chunkio.IsStats(ctx, q.Input.Paths[0], budget.DocumentOptions(&q)) {
 		return inspectStatsFile(ctx, &q, q.Input.Paths[0])
 	}
-	if len(q.Input.Paths) == 0 && q.Plan == "" {
+	if len(q.Input.Paths) == 0 && q.Input.Plan == "" {
 		return nil, stream.Usagef("inspect: no INPUT given")
 	}
 	if err := settled.RefuseStats(ctx, &q, "inspect statistics files one at a time"); err != nil {
 		return nil, err
 	}
 	r := &settled.Run{Request: q, Original: q}
-	if q.Plan != "" {
+	if q.Input.Plan != "" {
 		if err := r.ApplyPlan(ctx); err != nil {
 			return nil, err
 		}

@@ -113,6 +113,10 @@ func JudgeSelections(ctx context.Context, o EvalRequest) (*stream.Evaluation, er
 		Limits: o.Limits, Checkpoint: o.Checkpoint, Hooks: o.Hooks, Output: o.Output,
 	}}
 	request.KeepStdin(&e.request) // the checks depend on the format of standard input
+	if err := settled.FillInputFromPlan(ctx, &e.request); err != nil {
+		return nil, err
+	}
+	e.Input.Where, e.Input.Texts = e.request.Input.Where, e.request.Input.Texts
 	if err := e.checkRequest(ctx); err != nil {
 		return nil, err
 	}
@@ -169,7 +173,7 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case len(e.Input.Paths) == 0:
+	case len(e.Input.Paths) == 0 && e.Input.Plan == "":
 		return stream.Usagef("no INPUT given")
 	case len(e.Selections) == 0:
 		return stream.Usagef("eval: no selection given; add {selection} SEL.json, as select with {o} SEL.json makes it")

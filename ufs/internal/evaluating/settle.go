@@ -195,7 +195,7 @@ func (e *evaluator) settleOptions() error {
 	for _, f := range []struct {
 		option, otherwise, requested string
 		to                           *string
-	}{{"missing", request.MissingMean, e.Missing, &e.policyName}, {"sparse", chunkio.DefaultSparse(context.Background(), e.request.Input.Paths, e.request.Input.Stdin, false), e.Sparse, &e.sparse}} {
+	}{{"missing", request.MissingMean, e.Missing, &e.policyName}, {"sparse", cmp.Or(e.request.Columns.Sparse, chunkio.DefaultSparse(context.Background(), e.request.Input.Paths, e.request.Input.Stdin, false)), e.Sparse, &e.sparse}} {
 		value, same := option(f.option, f.otherwise)
 		switch {
 		case f.requested != "":

@@ -93,7 +93,7 @@ func (g *Gatherer) attemptPasses(ctx context.Context) (e *statistics.Bundle, err
 		e.Input = ds
 	}()
 	settled.RecordHeader(&g.Run.Request, ds)
-	if ds.Replayable() && ds.Table() == nil && g.Run.Plan == "" { // the files of a table must be read through the table
+	if ds.Replayable() && ds.Table() == nil && g.Run.Input.Plan == "" { // the files of a table must be read through the table
 		g.inputs, g.names = ds.Paths(), wording.InputPaths(ds.Inputs())
 	}
 	if err := ds.NotInput(ctx, g.Run.Output); err != nil {

@@ -42,7 +42,7 @@ func ExplainSelection(ctx context.Context, o ExplainRequest) (*result.Explanatio
 	scale, _ := s.Options["scale"].(string)
 	x := &explainer{selection: s, out: &result.Explanation{Schema: result.ExplainSchema, Version: request.Release, Method: s.Method, K: s.SelectedFeatures(), Scale: scale, Columns: []result.ExplainedColumn{}, Warnings: []string{}}}
 	x.indexSelection()
-	if len(o.Input.Paths) == 0 && o.Stats == "" {
+	if len(o.Input.Paths) == 0 && o.Input.Plan == "" && o.Stats == "" {
 		x.out.More = stream.Textf("by which chosen features and weights a column is explained, its nearest columns, VIF and exact combinations: add {stats} ALL.ufs, or the INPUT").Spell(o.Hooks.Spelling)
 		return x.out, x.explainColumns(o.Names, nil)
 	}
@@ -51,7 +51,7 @@ func ExplainSelection(ctx context.Context, o ExplainRequest) (*result.Explanatio
 		return nil, stream.Dataf("the selection", "%w", err)
 	}
 	q.Input.Paths, q.Stats, q.Input.Stdin, q.SkipBad, q.Input.Version, q.Input.AsOf = o.Input.Paths, o.Stats, o.Input.Stdin, o.SkipBad, o.Input.Version, o.Input.AsOf
-	q.Input.Anonymous, q.Input.Allow = o.Input.Anonymous, o.Input.Allow
+	q.Input.Plan, q.Input.Anonymous, q.Input.Allow = o.Input.Plan, o.Input.Anonymous, o.Input.Allow
 	q.Limits.Threads, q.Limits.Memory, q.Limits.TempDir, q.Limits.MaxScratch, q.Output = o.Limits.Threads, o.Limits.Memory, o.Limits.TempDir, o.Limits.MaxScratch, o.Output
 	q.Hooks.Meter, q.Hooks.Progress, q.Hooks.Note, q.Hooks.Spelling = o.Hooks.Meter, o.Hooks.Progress, o.Hooks.Note, o.Hooks.Spelling
 	var record *correlations
@@ -61,7 +61,7 @@ func ExplainSelection(ctx context.Context, o ExplainRequest) (*result.Explanatio
 		return x.explainColumns(o.Names, c)
 	})
 	if a := (*chunkio.AmbiguousError)(nil); errors.As(err, &a) && q.Stats == "" {
-		return nil, a.OfSelection(place.DisplayName(q.Input.Paths[0])) // the name is from the selection, not from an option
+		return nil, a.OfSelection(place.DisplayName(slices.Concat(q.Input.Paths, []string{q.Input.Plan})[0])) // the name is from the selection, not from an option
 	}
 	if err != nil {
 		return nil, err

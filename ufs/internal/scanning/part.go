@@ -27,7 +27,7 @@ func prepareShardScan(r *settled.Run, q ScanRequest, s gathering.Shard) error {
 	}
 	r.Shard = chunkio.Shard{Number: s.Number, Of: s.Count}
 	if !r.PlanHeader.Footers {
-		return chunkio.NoShards(r.Plan)
+		return chunkio.NoShards(r.Input.Plan)
 	}
 	if q.SampleRows > 0 {
 		return stream.Usagef("{rows} is a quick try, which takes one machine; a shard of a plan is scanned whole")
@@ -118,7 +118,7 @@ func findFinishedPart(ctx context.Context, r *settled.Run, path string, from met
 func checkProfileOfPlan(r *settled.Run, profile *statistics.Bundle, path string) error {
 	switch p := profile.Part; {
 	case p == nil || p.Plan != r.PlanHeader.ID:
-		return stream.Usagef("{profile} %s is not of %s; scan its shards with {profile-only}, and merge them", path, place.DisplayName(r.Plan))
+		return stream.Usagef("{profile} %s is not of %s; scan its shards with {profile-only}, and merge them", path, place.DisplayName(r.Input.Plan))
 	case !p.Complete():
 		return stream.Usagef("{profile} %s lacks shards %s of %d; merge all of them", path, stream.ShardList(p.Missing()), p.Of)
 	}

@@ -25,7 +25,7 @@ func NewAttempts(ctx context.Context, q request.Request) (Attempts, error) {
 	}
 	plain := q
 	plain.Choice.Method = methods.Fallback
-	if q.Plan != "" {
+	if q.Input.Plan != "" {
 		r, err := NewRun(ctx, q)
 		switch {
 		case err != nil:
@@ -106,7 +106,7 @@ func (a Attempts) LeftAfter(err error) Attempts {
 // it rules out the recommended method, the statistics are for that method; the fallback can select from them too.
 func NewGatheringRun(ctx context.Context, q request.Request) (*Run, error) {
 	request.KeepStdin(&q)
-	if q.Choice.Method != "" || q.Plan != "" {
+	if q.Choice.Method != "" || q.Input.Plan != "" {
 		return NewRun(ctx, q)
 	}
 	best, plain, err := recommendedSpecs(q.Choice.Methods)

@@ -43,13 +43,13 @@ func (r *Run) ApplyPlan(ctx context.Context) error {
 	q := &r.Request
 	switch {
 	case len(q.Input.Paths) > 0:
-		return stream.Usagef("{plan} %s names the files to read; leave INPUT out", place.DisplayName(q.Plan))
+		return stream.Usagef("{plan} %s names the files to read; leave INPUT out", place.DisplayName(q.Input.Plan))
 	case q.Stats != "":
 		return stream.Usagef("give {plan} or {stats}, not both")
 	case q.SkipBad:
 		return stream.Usagef("{on-error} skip-file leaves files out when the plan is made; by then all of it is read")
 	}
-	h, err := chunkio.ReadPlanHeader(ctx, q.Plan, budget.DocumentOptions(q))
+	h, err := chunkio.ReadPlanHeader(ctx, q.Input.Plan, budget.DocumentOptions(q))
 	if err != nil {
 		return budget.ErrForLimit(q, err)
 	}
@@ -64,9 +64,9 @@ func (r *Run) ApplyPlan(ctx context.Context) error {
 	}
 	p, err := RequestFromRecord(h.Method, settings, q.Choice.Methods)
 	if err != nil {
-		return stream.Dataf(place.DisplayName(q.Plan), "%w", err)
+		return stream.Dataf(place.DisplayName(q.Input.Plan), "%w", err)
 	}
-	if err := ResolveFiles(p.Choice.Options, func(name string) (string, error) { return h.Resolve(q.Plan, name, q.Input.Allow) }); err != nil {
+	if err := ResolveFiles(p.Choice.Options, func(name string) (string, error) { return h.Resolve(q.Input.Plan, name, q.Input.Allow) }); err != nil {
 		return err
 	}
 	if h.Footers {
@@ -75,6 +75,20 @@ func (r *Run) ApplyPlan(ctx context.Context) error {
 		}
 	}
 	request.FillFromPlan(q, p)
+	return nil
+}
+
+// FillInputFromPlan takes from the plan of q, if it has one, the options that choose rows and columns of the input and that
+// q leaves open. It is for verbs that take all other options from a selection.
+func FillInputFromPlan(ctx context.Context, q *request.Request) error {
+	if q.Input.Plan == "" {
+		return nil
+	}
+	r := &Run{Request: *q, Original: *q}
+	if err := r.ApplyPlan(ctx); err != nil {
+		return err
+	}
+	q.Input, q.Columns.UnionByName, q.Columns.Sparse = r.Input, r.Columns.UnionByName, r.Columns.Sparse
 	return nil
 }
 
@@ -95,7 +109,7 @@ func (r *Run) ErrFrozenOption(option, requested, recorded string) error {
 	if recorded != "" {
 		with = stream.Textf("with %v %s", stream.Option(option), recorded)
 	}
-	return stream.Usagef("%v %s: %s was made %v, and its parts must be alike; leave the option out, or make another plan", stream.Option(option), requested, place.DisplayName(r.Plan), with)
+	return stream.Usagef("%v %s: %s was made %v, and its parts must be alike; leave the option out, or make another plan", stream.Option(option), requested, place.DisplayName(r.Input.Plan), with)
 }
 
 // RoundID identifies the round of scans by the digest of the profile that it uses; it is "" without a profile.

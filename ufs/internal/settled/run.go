@@ -83,7 +83,7 @@ func (r *Run) ValueOptions() chunkio.Options {
 	opt.Columns, opt.Exclude, opt.Label, opt.Weight, opt.Sparse = r.Columns.Names, r.Columns.Exclude, r.Columns.Label, r.Columns.Weight, r.Columns.Sparse
 	opt.Missing, opt.Target, opt.Numbers = request.MissingPolicy(&r.Request), readsLabel(r), r.Choice.Keep
 	opt.Sample, opt.Again, opt.Memory = r.DrawnRows(), r.mayReread(), max(r.Limits.Memory-budget.ProgramBytes, 1)
-	opt.Plan, opt.Shard, opt.SkipBad = r.Plan, r.Shard, r.SkipBad
+	opt.Shard, opt.SkipBad = r.Shard, r.SkipBad
 	opt.TakingIn = func(name string) func(error) { return reportReading(r.Hooks.Progress, name) }
 	return opt
 }

@@ -37,7 +37,7 @@ func NewRun(ctx context.Context, q request.Request) (*Run, error) { return NewRu
 // passes.
 func NewRunFor(ctx context.Context, q request.Request, selects bool) (*Run, error) {
 	r := &Run{Request: q, Original: q, selects: selects}
-	if q.Plan != "" {
+	if q.Input.Plan != "" {
 		if err := r.ApplyPlan(ctx); err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func NewRunFor(ctx context.Context, q request.Request, selects bool) (*Run, erro
 		return nil, err
 	}
 	switch {
-	case len(q.Input.Paths) == 0 && q.Stats == "" && q.Plan == "":
+	case len(q.Input.Paths) == 0 && q.Stats == "" && q.Input.Plan == "":
 		return nil, stream.Usagef("no INPUT given, nor {stats}")
 	case len(q.Input.Paths) > 0 && q.Stats != "":
 		return nil, stream.Usagef("give INPUT or {stats}, not both")
