@@ -37,6 +37,29 @@ class Command(unittest.TestCase):
         ).stdout
         self.assertEqual(s["selected"], json.loads(out)["selected"])
 
+    def test_never_runs_a_program_of_the_working_folder(self):
+        name = "ufs-stream.exe" if os.name == "nt" else "ufs-stream"
+        with open(self.path(name), "w") as f:
+            f.write("#!/bin/sh\n")
+        os.chmod(self.path(name), 0o755)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        without = {key: value for key, value in os.environ.items() if key != "UFS_STREAM"}
+        for path in [".", "", os.pathsep, "." + os.pathsep + "nowhere"]:
+            with self.subTest(path=path), unittest.mock.patch.dict(os.environ, {**without, "PATH": path}, clear=True):
+                with self.assertRaisesRegex(ufs_stream.CommandNotFoundError, "wheel"):
+                    ufs_stream.find_command()
+        with unittest.mock.patch.dict(os.environ, {**without, "PATH": self.folder}, clear=True):
+            self.assertEqual(ufs_stream.find_command(), self.path(name))
+
+    def test_runs_as_a_module(self):
+        root = os.path.dirname(os.path.dirname(os.path.abspath(ufs_stream.__file__)))
+        environment = {**os.environ, "PYTHONPATH": root}
+        out = subprocess.run([sys.executable, "-m", "ufs_stream", "version"], env=environment, capture_output=True, text=True)
+        self.assertTrue(out.stdout.startswith("ufs-stream "), out)
+        out = subprocess.run([sys.executable, "-m", "ufs_stream", "select"], env=environment, capture_output=True, text=True)
+        self.assertEqual(out.returncode, 2, out)
+
     def test_flags(self):
         got = _command.flags_of({"k": 3, "memory_limit": "1GiB", "keep": ["a", "b,c", 'd"'], "anonymous": True, "label": None})
         self.assertEqual(got, ["-k", "3", "--memory-limit=1GiB", '--keep=a,"b,c","d"""', "--anonymous=true"])
@@ -59,7 +82,7 @@ class Command(unittest.TestCase):
             self.assertIn(part, str(caught.exception))
             again = pickle.loads(pickle.dumps(caught.exception))
             self.assertEqual((type(again), str(again), again.exit_code), (kind, str(caught.exception), code))
-        with self.assertRaisesRegex(ufs_stream.CommandNotFoundError, "install it"):
+        with self.assertRaisesRegex(ufs_stream.CommandNotFoundError, "install a wheel"):
             ufs_stream.select(self.data, command="/nowhere/ufs-stream")
 
     def test_not_converged_has_its_selection(self):

@@ -1,5 +1,6 @@
 """Runs the ufs-stream command: its flags, progress, warnings and errors."""
 
+import importlib.metadata
 import json
 import os
 import shutil
@@ -15,16 +16,54 @@ COMMAND = "ufs-stream"
 
 
 def find_command(command=None):
-    """Return the path of the command: `command`, else $UFS_STREAM, else the one in PATH."""
-    wanted = os.fspath(command or os.environ.get("UFS_STREAM") or COMMAND)
-    found = shutil.which(wanted)
+    """Return the path of the command.
+
+    It is `command`, else $UFS_STREAM, else the program that was installed with this package, else the one in PATH.
+    The working folder is not searched.
+    """
+    wanted = command or os.environ.get("UFS_STREAM")
+    if wanted is None:
+        found = _installed_command() or _command_in_path(COMMAND)
+    else:
+        wanted = os.fspath(wanted)
+        found = shutil.which(wanted) if os.path.dirname(wanted) else _command_in_path(wanted)
     if found is None:
         raise CommandNotFoundError(
-            f"the command {wanted!r} is not there: install it (go install "
-            "github.com/ufs-stream/ufs-stream/cmd/ufs-stream@latest), put it into PATH, or name it "
-            "in UFS_STREAM"
+            f"the command {wanted or COMMAND!r} is not there: install a wheel of this package (pip install "
+            "--only-binary=:all: ufs-stream); where none fits your system, install the command (go install "
+            "github.com/ufs-stream/ufs-stream/cmd/ufs-stream@latest) and put it into PATH, or name it in UFS_STREAM"
         )
     return found
+
+
+def _installed_command():
+    """Return the program that pip installed from the wheel of this package, or None."""
+    try:
+        distribution = importlib.metadata.distribution(COMMAND)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    site = distribution.locate_file("")
+    package = os.path.join(site, "ufs_stream", "_command.py")
+    if not os.path.exists(package) or not os.path.samefile(package, __file__):
+        return None  # another copy of this package is installed
+    for file in distribution.files or []:
+        if file.name in (COMMAND, COMMAND + ".exe"):
+            # pip install --target moves the program, and leaves its record as it was.
+            for path in (file.locate(), os.path.join(site, "bin", file.name)):
+                found = shutil.which(os.path.abspath(path))
+                if found:
+                    return found
+    return None
+
+
+def _command_in_path(name):
+    ending = ".exe" if os.name == "nt" and not name.endswith(".exe") else ""
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        if os.path.isabs(folder):  # others are in the working folder
+            found = shutil.which(os.path.join(folder, name + ending))
+            if found:
+                return found
+    return None
 
 
 def flags_of(options):
