@@ -3,12 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
+	"github.com/ufs-stream/ufs-stream/internal/app/shell"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
@@ -32,6 +36,7 @@ func flagGroups() []flagGroup {
 		{request.Limiting, nil},
 		{"The graph of the rows", []string{"graph-rows", "diffusion", "anchors", "anchor-method", "anchors-file", "neighbors", "clusters"}},
 		{"Iterations", []string{"max-iter", "tol", "require-converged", "sample"}},
+		{"Judging", []string{"runs", "restarts", "starts", "clusterer", "damping", "rows-scale", "spherical", "baselines", "folds", "resamples"}},
 	}
 	for i, g := range groups {
 		groups[i].flags = append(request.ListSection(g.title), g.flags...)
@@ -188,4 +193,93 @@ func writeMethodGuide(b *strings.Builder, s method.Spec) {
 		}
 		b.WriteString(line + "\n")
 	}
+}
+
+// shortHelpExamples is the number of examples that -h shows.
+const shortHelpExamples = 5
+
+func setShortHelp(c *cli, root *cobra.Command) {
+	showWholeHelp := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if slices.Contains(c.args, "-h") { // --help and the verb help show the whole
+			writeShortHelp(cmd.OutOrStdout(), cmd)
+		} else {
+			showWholeHelp(cmd, args)
+		}
+	})
+}
+
+func writeShortHelp(w io.Writer, cmd *cobra.Command) {
+	fmt.Fprintf(w, "%s.\n\nUsage:\n  %s\n\nExamples:\n", cmd.Short, cmd.UseLine())
+	examples := slices.DeleteFunc(strings.Split(cmd.Long, "\n"), func(line string) bool { return !strings.HasPrefix(line, "  ufs-stream ") })
+	for _, example := range examples[:min(len(examples), shortHelpExamples)] {
+		fmt.Fprintln(w, example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprint(w, "\nVerbs:\n")
+		for _, verb := range cmd.Commands() {
+			if verb.IsAvailableCommand() {
+				fmt.Fprintf(w, "  %-*s %s\n", cmd.NamePadding(), verb.Name(), verb.Short)
+			}
+		}
+	}
+	flags, more := everydayFlags(cmd)
+	writeFlagSection(w, "Flags", cmd.LocalFlags(), flags)
+	if more > 0 {
+		fmt.Fprintf(w, "\n%s --help shows %s, and explains everything.\n", cmd.CommandPath(), print.CountNoun(more, "more flag"))
+	} else {
+		fmt.Fprintf(w, "\n%s --help explains more.\n", cmd.CommandPath())
+	}
+}
+
+// everydayFlags lists the flags that -h shows for a verb: its options of every day and its own flags. more counts the
+// others.
+func everydayFlags(cmd *cobra.Command) (flags []string, more int) {
+	hidden := map[string]bool{"help": true}
+	for _, g := range flagGroups() {
+		for _, name := range g.flags {
+			hidden[name] = g.title != request.Everyday
+		}
+	}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		_, isOfMethod := f.Value.(*optionFlag)
+		switch {
+		case f.Hidden || f.Name == "help":
+		case hidden[f.Name] || isOfMethod || cmd.InheritedFlags().Lookup(f.Name) != nil:
+			more++
+		default:
+			flags = append(flags, f.Name)
+		}
+	})
+	return flags, more
+}
+
+func writeFirstSteps(w io.Writer) error {
+	steps := [][2]string{
+		{"ufs-stream demo --keep data", "make a table whose answer is known, and select from it"},
+		{"ufs-stream select data -k 6 -o sel.json", "select, and keep the result"},
+		{"ufs-stream report sel.json -o report.html", "look at it"},
+	}
+	entries, _ := os.ReadDir(".") // without a list of files, the commands above are right too
+	at := slices.IndexFunc(entries, func(e os.DirEntry) bool {
+		return e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") && chunkio.InputFormatByName(e.Name()) != nil
+	})
+	if at >= 0 {
+		file := shell.Quote("./" + entries[at].Name())
+		steps = [][2]string{
+			{"ufs-stream inspect " + file, "what the columns are"},
+			{"ufs-stream select " + file + " -o sel.json", "the columns that explain the others"},
+			{"ufs-stream report sel.json -o report.html", "look at them"},
+		}
+	}
+	width := 0
+	for _, step := range steps {
+		width = max(width, len([]rune(step[0])))
+	}
+	fmt.Fprint(w, "ufs-stream selects the columns that explain the others, of data without labels. Three commands to begin with:\n\n")
+	for _, step := range steps {
+		fmt.Fprintf(w, "  %s%s  %s\n", step[0], strings.Repeat(" ", width-len([]rune(step[0]))), step[1])
+	}
+	_, err := fmt.Fprint(w, "\nufs-stream -h shows all verbs, VERB -h the flags of every day, and VERB --help everything.\n")
+	return err
 }

@@ -44,12 +44,17 @@ func main() { program.Main(run) }
 // run runs the whole program and returns the exit code. After it returns, at most one of its goroutines may still
 // exist: a read from standard input that waits for data.
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
-	if progress.IsTerminal(out) {
+	isTerminal := progress.IsTerminal(out)
+	if isTerminal {
 		out = screen.NewWriter(out)
 	}
 	c := &cli{in: program.InterruptibleReader(ctx, in), out: program.NewWriter(out, "standard output"), errPage: screen.NewPage(errw), terminal: errw, args: args, restoreMemory: func() {}}
 	defer func() { c.restoreMemory() }()
-	return program.Program{Root: newRoot(c), Out: c.out, Err: c.errPage, Resume: c.printHowToResume}.Run(ctx, args)
+	root := newRoot(c)
+	if isTerminal && len(args) == 0 {
+		root.RunE = func(*cobra.Command, []string) error { return writeFirstSteps(c.out) }
+	}
+	return program.Program{Root: root, Out: c.out, Err: c.errPage, Resume: c.printHowToResume}.Run(ctx, args)
 }
 
 func newRoot(c *cli) *cobra.Command {
@@ -93,6 +98,7 @@ Exit codes:
 	if len(c.args) > 0 && (c.args[0] == cobra.ShellCompRequestCmd || c.args[0] == cobra.ShellCompNoDescRequestCmd) {
 		registerCompletions(root) // cobra keeps these functions, and with them root, until the process ends; so register them only for completion
 	}
+	setShortHelp(c, root)
 	applyDefaultsToVerbs(c, root)
 	return root
 }
