@@ -8,6 +8,7 @@ import tempfile
 import threading
 import unittest
 import unittest.mock
+import xml.etree.ElementTree
 
 import numpy as np
 
@@ -59,6 +60,50 @@ class Command(unittest.TestCase):
         self.assertTrue(out.stdout.startswith("ufs-stream "), out)
         out = subprocess.run([sys.executable, "-m", "ufs_stream", "select"], env=environment, capture_output=True, text=True)
         self.assertEqual(out.returncode, 2, out)
+
+    def test_verbs_from_a_plan_to_a_report(self):
+        names = [f"{'abcd'[factor]}{at}" if factor >= 0 else f"noise{at}" for at, factor in enumerate(planted()[1])]
+        csv = self.path("x.csv")
+        np.savetxt(csv, planted()[0], delimiter=",", header=",".join(names), comments="")
+        planned = ufs_stream.plan(csv, method="greedy", k=4)
+        self.assertEqual((planned["method"], planned["k"]), ("greedy", 4))
+        whole = ufs_stream.select(csv, method="greedy", k=4)
+        job = self.path("job.plan.json")
+        ufs_stream.write_plan(csv, job)
+        for shard in ["1/2", "2/2"]:
+            ufs_stream.scan(None, self.path("parts") + os.sep, plan=job, shard=shard)
+        ufs_stream.merge(self.path("parts"), self.path("all.ufs"))
+        merged = ufs_stream.select(stats=self.path("all.ufs"), method="greedy", k=4)
+        self.assertEqual([f["name"] for f in merged["selected"]], [f["name"] for f in whole["selected"]])
+        explained = ufs_stream.explain(["a0", "noise12"], whole, csv)
+        self.assertEqual([c["name"] for c in explained["columns"]], ["a0", "noise12"])
+        with open(self.path("s.json"), "w") as f:
+            json.dump(whole, f)
+        self.assertEqual(ufs_stream.explain("a0", self.path("s.json"))["columns"][0]["name"], "a0")
+        clusters = {frozenset(m["name"] if isinstance(m, dict) else m for m in c["columns"]) for c in ufs_stream.redundancy(csv)["clusters"]}
+        self.assertIn(frozenset(n for n in names if n.startswith("a")), clusters)
+        ufs_stream.report(whole, self.path("report.html"))
+        with open(self.path("report.html"), encoding="utf-8") as f:
+            self.assertIn(whole["selected"][0]["name"], f.read())
+
+    def test_shows_a_selection_in_a_notebook(self):
+        s = ufs_stream.select(self.data, k=4, method="greedy")
+        self.assertIsInstance(s, dict)
+        self.assertEqual(pickle.loads(pickle.dumps(s)), s)
+        s["selected"][1]["name"] = "<script>alert(1)</script>"
+        s["warnings"] = ["a < b"]
+        page = s._repr_html_()
+        tree = xml.etree.ElementTree.fromstring(page)
+        rows = [[cell.text for cell in row] for row in tree.find("table/tbody")]
+        self.assertEqual(rows, [[str(f["rank"]), f["name"], f"{1 - f['error']:.1%}"] for f in s["selected"]])
+        self.assertIn(f"greedy chose 4 of 20 features from 2,000 rows; they explain {s['worth']['explained']:.1%}", tree.find("p").text)
+        points = [tuple(map(float, p.split(","))) for p in tree.find("svg/polyline").get("points").split()]
+        self.assertEqual(len(points), 4)
+        self.assertEqual(points, sorted(points, key=lambda p: (p[0], -p[1])))
+        many = ufs_stream.Selection({**s, "selected": s["selected"] * 10, "worth": None})
+        self.assertIn("and 20 more", many._repr_html_())
+        one = ufs_stream.Selection({**s, "selected": [{"rank": 1, "name": "a", "column": 0}], "warnings": []})
+        self.assertNotIn("<svg", one._repr_html_())
 
     def test_flags(self):
         got = _command.flags_of({"k": 3, "memory_limit": "1GiB", "keep": ["a", "b,c", 'd"'], "anonymous": True, "label": None})

@@ -8,7 +8,11 @@ The work is done by the ufs-stream command; this package hands it the data and r
 >>> select("lake/*.parquet", k=20)["selected"][0]["name"]  # the Selection JSON, no scikit-learn
 """
 
-from ._command import apply, find_command, run, select
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._command import apply, explain, find_command, merge, plan, redundancy, report, run, scan, select, write_plan
 from ._errors import (
     CommandNotFoundError,
     DataError,
@@ -20,6 +24,10 @@ from ._errors import (
     UFSWarning,
     UsageError,
 )
+from ._selection import Selection
+
+if TYPE_CHECKING:
+    from ._selector import UFSSelector
 
 __version__ = "0.1.0"
 
@@ -29,19 +37,27 @@ __all__ = [
     "InternalError",
     "MemoryLimitError",
     "NotConvergedError",
+    "Selection",
     "TryAgainError",
     "UFSError",
     "UFSSelector",
     "UFSWarning",
     "UsageError",
     "apply",
+    "explain",
     "find_command",
+    "merge",
+    "plan",
+    "redundancy",
+    "report",
     "run",
+    "scan",
     "select",
+    "write_plan",
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     # scikit-learn takes a second to import, and select and run do without it.
     if name == "UFSSelector":
         from ._selector import UFSSelector

@@ -8,7 +8,7 @@ from ._command import find_command
 from ._errors import CommandNotFoundError
 
 
-def main():
+def main() -> None:
     try:
         command = [find_command(), *sys.argv[1:]]
     except CommandNotFoundError as e:

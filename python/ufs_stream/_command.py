@@ -1,5 +1,8 @@
 """Runs the ufs-stream command: its flags, progress, warnings and errors."""
 
+from __future__ import annotations
+
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -7,15 +10,23 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, Any, Union
 
 from ._errors import BY_EXIT_CODE, CommandNotFoundError, InternalError, UFSError, UFSWarning
+from ._selection import Selection
 
 COMMAND = "ufs-stream"
 
+Path = Union[str, "os.PathLike[str]"]
+Inputs = Union[Path, Sequence[Path]]
+Progress = Union[bool, Callable[[dict[str, Any]], object], None]
 
-def find_command(command=None):
+
+def find_command(command: Path | None = None) -> str:
     """Return the path of the command.
 
     It is `command`, else $UFS_STREAM, else the program that was installed with this package, else the one in PATH.
@@ -36,27 +47,27 @@ def find_command(command=None):
     return found
 
 
-def _installed_command():
+def _installed_command() -> str | None:
     """Return the program that pip installed from the wheel of this package, or None."""
     try:
         distribution = importlib.metadata.distribution(COMMAND)
     except importlib.metadata.PackageNotFoundError:
         return None
-    site = distribution.locate_file("")
+    site = str(distribution.locate_file(""))
     package = os.path.join(site, "ufs_stream", "_command.py")
     if not os.path.exists(package) or not os.path.samefile(package, __file__):
         return None  # another copy of this package is installed
     for file in distribution.files or []:
         if file.name in (COMMAND, COMMAND + ".exe"):
             # pip install --target moves the program, and leaves its record as it was.
-            for path in (file.locate(), os.path.join(site, "bin", file.name)):
+            for path in (str(file.locate()), os.path.join(site, "bin", file.name)):
                 found = shutil.which(os.path.abspath(path))
                 if found:
                     return found
     return None
 
 
-def _command_in_path(name):
+def _command_in_path(name: str) -> str | None:
     ending = ".exe" if os.name == "nt" and not name.endswith(".exe") else ""
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         if os.path.isabs(folder):  # others are in the working folder
@@ -66,7 +77,7 @@ def _command_in_path(name):
     return None
 
 
-def flags_of(options):
+def flags_of(options: Mapping[str, Any]) -> list[str]:
     """Turn keyword arguments into flags: `memory_limit="4GiB"` is --memory-limit=4GiB.
 
     True gives the flag alone and False its opposite, a list is joined by commas (as the CSV
@@ -88,20 +99,20 @@ def flags_of(options):
     return flags
 
 
-def _csv_field(text):
+def _csv_field(text: str) -> str:
     if any(c in text for c in ',"\r\n') or text != text.strip():
         return '"' + text.replace('"', '""') + '"'
     return text
 
 
-def inputs_of(inputs):
+def inputs_of(inputs: Inputs) -> list[str]:
     """Return one path or several as a list of arguments."""
     if isinstance(inputs, (str, os.PathLike)):
         inputs = [inputs]
     return [os.fspath(path) for path in inputs]
 
 
-def run(arguments, *, command=None, progress=None):
+def run(arguments: Sequence[object], *, command: Path | None = None, progress: Progress = None) -> str:
     """Run the command with a list of arguments and return what it wrote to standard output.
 
     `progress` is called with a dict for each line of ``--progress json`` (pass, rows,
@@ -118,9 +129,10 @@ def run(arguments, *, command=None, progress=None):
         encoding="utf-8",
         errors="replace",
         # Ctrl-C reaches the command through us alone, once: a second one would end it at once.
-        **({"start_new_session": True} if os.name == "posix" else {}),
+        start_new_session=os.name == "posix",
     )
-    said = []
+    assert process.stdout is not None and process.stderr is not None  # for the checker of types: both are pipes
+    said: list[str] = []
     listener = threading.Thread(target=_listen, args=(process.stderr, said, _shown(progress)))
     listener.start()
     try:
@@ -143,7 +155,7 @@ def run(arguments, *, command=None, progress=None):
     return out
 
 
-def _listen(lines, said, show):
+def _listen(lines: IO[str], said: list[str], show: Callable[[dict[str, Any]], object] | None) -> None:
     """Hand progress to show, and keep all else that is said."""
     for line in lines:
         if show and line.startswith("{"):
@@ -157,11 +169,13 @@ def _listen(lines, said, show):
             said.append(line)
 
 
-def _shown(progress):
-    if callable(progress) or not progress:
+def _shown(progress: Progress) -> Callable[[dict[str, Any]], object] | None:
+    if not progress:
+        return None
+    if callable(progress):
         return progress
 
-    def show(event):
+    def show(event: dict[str, Any]) -> None:
         of = f" of {event['rows_total']:,}" if event["rows_total"] > 0 else ""
         end = "\n" if event["event"] == "pass" else "\r"
         sys.stderr.write(f"pass {event['pass']}  {event['what']}  {event['rows']:,}{of} rows{end}")
@@ -170,7 +184,7 @@ def _shown(progress):
     return show
 
 
-def _error(code, said, out):
+def _error(code: int, said: list[str], out: str) -> UFSError:
     """Make the exception of an exit code, with the words of the command."""
     text = "".join(said).strip()
     prefix = COMMAND + ": "
@@ -189,7 +203,9 @@ def _error(code, said, out):
     return kind(message or f"the command ended with exit code {code}", code, selection)
 
 
-def select(inputs=None, *, command=None, progress=None, **options):
+def select(
+    inputs: Inputs | None = None, *, command: Path | None = None, progress: Progress = None, **options: Any
+) -> Selection:
     """Select features and return the Selection, the dict of ``select --format json``.
 
     `inputs` is a path, glob, folder or URL, or a list of them; None with ``stats="all.ufs"``.
@@ -197,38 +213,134 @@ def select(inputs=None, *, command=None, progress=None, **options):
     memory_limit="4GiB", where="day >= '2026-01-01'"``. What the command warns of is issued as
     :class:`UFSWarning`, and so is what it fills by the mean without being asked to (``missing``).
     """
-    paths = [] if inputs is None else inputs_of(inputs)
-    out = run(
-        ["select", "--format=json", *flags_of(options), "--", *paths],
-        command=command,
-        progress=progress,
-    )
-    selection = json.loads(out)
-    for text in selection["warnings"]:
-        warnings.warn(text, UFSWarning, stacklevel=2)
+    selection = Selection(_result("select", inputs, command, progress, options))
+    _warn_of(selection)
     if selection.get("filled") and options.get("missing") is None:
         refused = "" if options.get("stats") else '; missing="error" refuses them'
         warnings.warn(selection["filled"] + refused, UFSWarning, stacklevel=2)
     return selection
 
 
-def apply(inputs, selection, output, *, command=None, progress=None, **options):
+def plan(
+    inputs: Inputs | None = None, *, command: Path | None = None, progress: Progress = None, **options: Any
+) -> dict[str, Any]:
+    """Return what :func:`select` with the same `options` would do: passes, bytes, memory, the smallest limit.
+
+    Only footers are read.
+    """
+    return _result("plan", inputs, command, progress, options)
+
+
+def write_plan(
+    inputs: Inputs, output: Path, *, command: Path | None = None, progress: Progress = None, **options: Any
+) -> None:
+    """Write a plan file, `output` as job.plan.json, which fixes the files to read and whose shards :func:`scan` takes."""
+    _write("plan", _paths(inputs), output, command, progress, options)
+
+
+def explain(
+    columns: str | Sequence[str],
+    selection: Mapping[str, Any] | Path,
+    inputs: Inputs | None = None,
+    *,
+    command: Path | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Return why `columns` were chosen or not, and how they relate to the others.
+
+    `selection` is the result of :func:`select`, or the path of its JSON. With the data (`inputs`, or ``stats``) the
+    answer has weights, correlations and exact combinations too.
+    """
+    columns = [columns] if isinstance(columns, str) else list(columns)
+    with _file_of(selection) as path:
+        out = run(
+            ["explain", "--format=json", *flags_of({"selection": path, **options}), "--", *columns, *_paths(inputs)],
+            command=command,
+            progress=progress,
+        )
+    explanation: dict[str, Any] = json.loads(out)
+    _warn_of(explanation)
+    return explanation
+
+
+def redundancy(
+    inputs: Inputs | None = None, *, command: Path | None = None, progress: Progress = None, **options: Any
+) -> dict[str, Any]:
+    """Return the clusters of columns that are alike, with duplicates and exact combinations."""
+    return _result("redundancy", inputs, command, progress, options)
+
+
+def scan(
+    inputs: Inputs | None, output: Path, *, command: Path | None = None, progress: Progress = None, **options: Any
+) -> None:
+    """Gather the statistics of `inputs`, or of a shard of ``plan="job.plan.json"``, into the file `output`.
+
+    ``select(stats=output)`` selects from it, and :func:`merge` adds such files.
+    """
+    _write("scan", _paths(inputs), output, command, progress, options)
+
+
+def merge(
+    files: Inputs, output: Path, *, command: Path | None = None, progress: Progress = None, **options: Any
+) -> None:
+    """Add the statistics of `files`, or of a folder of parts, into the file `output`."""
+    _write("merge", _paths(files), output, command, progress, options)
+
+
+def report(
+    selection: Mapping[str, Any] | Path, output: Path, *, command: Path | None = None, **options: Any
+) -> None:
+    """Write a selection, the result of :func:`select` or the path of its JSON, as one HTML page."""
+    with _file_of(selection) as path:
+        _write("report", [path], output, command, None, options)
+
+
+def apply(
+    inputs: Inputs | None,
+    selection: Mapping[str, Any] | Path,
+    output: Path,
+    *,
+    command: Path | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> None:
     """Write the chosen columns of `inputs` to `output`, streamed by the command.
 
     `selection` is what :func:`select` returned, or the path of its JSON; `options` are the
     flags of apply, as ``also=["id"]``.
     """
-    if isinstance(selection, dict):
-        import tempfile
+    with _file_of(selection) as path:
+        _write("apply", _paths(inputs), output, command, progress, {"selection": path, **options})
 
-        with tempfile.TemporaryDirectory(prefix="ufs-stream-") as folder:
-            path = os.path.join(folder, "selection.json")
-            with open(path, "w", encoding="utf-8") as f:
-                json.dump(selection, f)
-            return apply(inputs, path, output, command=command, progress=progress, **options)
-    flags = flags_of({"selection": os.fspath(selection), **options})
-    run(
-        ["apply", *flags, "--output", os.fspath(output), "--", *inputs_of(inputs)],
-        command=command,
-        progress=progress,
-    )
+
+def _result(verb: str, inputs: Inputs | None, command: Path | None, progress: Progress, options: dict[str, Any]) -> dict[str, Any]:
+    out = run([verb, "--format=json", *flags_of(options), "--", *_paths(inputs)], command=command, progress=progress)
+    result: dict[str, Any] = json.loads(out)
+    return result
+
+
+def _write(verb: str, paths: list[str], output: Path, command: Path | None, progress: Progress, options: dict[str, Any]) -> None:
+    run([verb, *flags_of(options), "--output", os.fspath(output), "--", *paths], command=command, progress=progress)
+
+
+def _paths(inputs: Inputs | None) -> list[str]:
+    return [] if inputs is None else inputs_of(inputs)
+
+
+def _warn_of(result: Mapping[str, Any]) -> None:
+    for text in result.get("warnings") or []:
+        warnings.warn(text, UFSWarning, stacklevel=3)
+
+
+@contextlib.contextmanager
+def _file_of(selection: Mapping[str, Any] | Path) -> Iterator[str]:
+    """Yield the path of a selection, which is written to a temporary file if it is none yet."""
+    if not isinstance(selection, Mapping):
+        yield os.fspath(selection)
+        return
+    with tempfile.TemporaryDirectory(prefix="ufs-stream-") as folder:
+        path = os.path.join(folder, "selection.json")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(selection, f)
+        yield path

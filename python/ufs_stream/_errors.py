@@ -1,5 +1,9 @@
 """The exit codes of the command as exceptions."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class UFSError(RuntimeError):
     """A run of the command failed.
@@ -8,12 +12,12 @@ class UFSError(RuntimeError):
     a run that wrote one all the same (exit code 5), else None.
     """
 
-    def __init__(self, message, exit_code=None, selection=None):
+    def __init__(self, message: str, exit_code: int | None = None, selection: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.exit_code = exit_code
         self.selection = selection
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.args[0], self.exit_code, self.selection)
 
 
@@ -49,7 +53,7 @@ class UFSWarning(UserWarning):
     """A warning that the command has written into its result."""
 
 
-BY_EXIT_CODE = {
+BY_EXIT_CODE: dict[int, type[UFSError]] = {
     1: InternalError,
     2: UsageError,
     3: DataError,

@@ -1,9 +1,13 @@
 """The command as a scikit-learn transformer."""
 
+from __future__ import annotations
+
 import inspect
 import numbers
 import os
 import tempfile
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,7 +16,9 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _command
+from ._command import Inputs, Path, Progress
 from ._errors import UFSError
+from ._selection import Selection
 
 FINITE = "ensure_all_finite" if "ensure_all_finite" in inspect.signature(check_array).parameters else "force_all_finite"
 
@@ -20,12 +26,12 @@ try:  # scikit-learn 1.6 and later
     from sklearn.utils.validation import validate_data
 except ImportError:
 
-    def validate_data(estimator, X, **how):
+    def validate_data(estimator: Any, X: Any, **how: Any) -> Any:
         how["force_all_finite"] = how.pop("ensure_all_finite", True)
         return estimator._validate_data(X, **how)
 
 
-class UFSSelector(SelectorMixin, BaseEstimator):
+class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features that explain all the others, without labels.
 
     Parameters
@@ -89,21 +95,23 @@ class UFSSelector(SelectorMixin, BaseEstimator):
     names that come out are those of the DataFrame.
     """
 
+    feature_names_in_: Any
+
     def __init__(
         self,
-        k="auto",
+        k: int | str = "auto",
         *,
-        method=None,
-        scale=None,
-        missing=None,
-        random_state=0,
-        memory_limit=None,
-        n_jobs=None,
-        options=None,
-        temp_dir=None,
-        progress=False,
-        command=None,
-    ):
+        method: str | None = None,
+        scale: str | None = None,
+        missing: str | None = None,
+        random_state: Any = 0,
+        memory_limit: str | None = None,
+        n_jobs: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        temp_dir: Path | None = None,
+        progress: Progress = False,
+        command: Path | None = None,
+    ) -> None:
         self.k = k
         self.method = method
         self.scale = scale
@@ -116,7 +124,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         self.progress = progress
         self.command = command
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> UFSSelector:
         """Select from X: an array, sparse matrix or DataFrame of shape (n_samples, n_features),
         or a path, glob, folder or URL, or a list of these. y is ignored."""
         if is_path(X):
@@ -126,11 +134,11 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         with tempfile.TemporaryDirectory(prefix="ufs-stream-", dir=self.temp_dir) as folder:
             path, extra = write_matrix(X, names, folder)
             self.selection_ = self._select(path, **extra)
-        self._chosen_names = None
+        self._chosen_names: dict[int, str] | None = None
         self._take_ranking()
         return self
 
-    def _fit_paths(self, X):
+    def _fit_paths(self, X: Inputs) -> UFSSelector:
         self.selection_ = s = self._select(X)
         if not s.get("input_columns"):
             raise UFSError("the result does not say where its columns stand in the input; ufs_stream.select returns it all the same")
@@ -146,11 +154,11 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         self._take_ranking()
         return self
 
-    def _take_ranking(self):
+    def _take_ranking(self) -> None:
         chosen = dict.fromkeys(at for f in self.selection_["selected"] for at in positions_of(f))
         self.ranking_ = np.array(list(chosen), dtype=np.intp)
 
-    def _select(self, inputs, **extra):
+    def _select(self, inputs: Inputs, **extra: Any) -> Selection:
         # A dict of the command's own flags comes last: it may say anything.
         selection = _command.select(
             inputs,
@@ -173,7 +181,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):
             raise UFSError("the command ufs-stream is older than this package: install one of the same version")
         return selection
 
-    def _checked(self, X):
+    def _checked(self, X: Any) -> Any:
         if is_frame(X):
             refuse_columns(X)
         X = validate_data(
@@ -192,13 +200,13 @@ class UFSSelector(SelectorMixin, BaseEstimator):
             return X.astype(np.float64)
         return X
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> Any:
         check_is_fitted(self, "selection_")
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.ranking_] = True
         return mask
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Reduce X to the chosen columns, in the order of its columns.
 
         After a fit on files X is the same data in memory: an array or sparse matrix of all columns
@@ -215,7 +223,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):
             X = X[list(names)]
         return super().transform(X)
 
-    def _reduce(self, X):
+    def _reduce(self, X: Any) -> Any:
         """Reduce X after a fit on files."""
         how = {"accept_sparse": "csr", "dtype": None, FINITE: self.missing == "error"}
         if not is_frame(X):
@@ -229,7 +237,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):
             X = X.astype(object)  # numpy has no other type for times and numbers in one array
         return check_array(X, **how)
 
-    def _columns_in(self, frame):
+    def _columns_in(self, frame: Any) -> Any:
         """Return where the chosen columns stand in a DataFrame: by their names, and by position where the DataFrame or
         the files have none."""
         names = self.get_feature_names_out()
@@ -243,21 +251,22 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         self._refuse_width(frame)
         return support
 
-    def _refuse_width(self, X):
+    def _refuse_width(self, X: Any) -> None:
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
                 "as input, as many as the files have columns"
             )
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the chosen columns, in the order of the input."""
         check_is_fitted(self, "selection_")
-        if getattr(self, "_chosen_names", None) is None or input_features is not None:
+        names = getattr(self, "_chosen_names", None)
+        if names is None or input_features is not None:
             return super().get_feature_names_out(input_features)
-        return np.array([self._chosen_names[at] for at in np.sort(self.ranking_)], dtype=object)
+        return np.array([names[at] for at in np.sort(self.ranking_)], dtype=object)
 
-    def apply(self, inputs, output, **options):
+    def apply(self, inputs: Inputs, output: Path, **options: Any) -> UFSSelector:
         """Write the chosen columns of files to `output`, streamed by the command.
 
         Columns are found by name; `options` are the flags of ``ufs-stream apply``.
@@ -267,29 +276,29 @@ class UFSSelector(SelectorMixin, BaseEstimator):
         return self
 
     # What scikit-learn wants to know: until 1.5, and from 1.6 on.
-    def _more_tags(self):
+    def _more_tags(self) -> dict[str, Any]:
         return {"allow_nan": self.missing != "error", "requires_y": False}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.sparse = True
         return tags
 
 
-def is_path(X):
+def is_path(X: Any) -> bool:
     """Say whether X is a path or a list of paths."""
     if isinstance(X, (str, os.PathLike)):
         return True
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(x, (str, os.PathLike)) for x in X)
 
 
-def is_frame(X):
+def is_frame(X: Any) -> bool:
     """Say whether X is a DataFrame of pandas."""
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
-def table_of(X):
+def table_of(X: Any) -> Any:
     """Return X as numpy or pandas have it: the DataFrame of a table that offers one, as those of pyarrow and polars
     do, and NaN in place of what is masked or stands for all that a sparse column does not list."""
     if hasattr(X, "to_pandas") and not is_frame(X):
@@ -298,7 +307,8 @@ def table_of(X):
         except ImportError:  # polars needs pyarrow for it, and numpy reads what it has without names
             return X
     if isinstance(X, np.ma.MaskedArray):
-        return X.astype(np.float64).filled(np.nan) if np.ma.is_masked(X) else X.data
+        masked: Any = X
+        return masked.astype(np.float64).filled(np.nan) if masked.mask.any() else masked.data
     if is_frame(X) and X.shape[1] > 0:
         fills = [getattr(dtype, "fill_value", None) for dtype in X.dtypes]
         if None not in fills and any(fill != 0 for fill in fills):  # which is no sparse matrix
@@ -306,16 +316,16 @@ def table_of(X):
     return X
 
 
-def wants_frame(estimator):
+def wants_frame(estimator: Any) -> bool:
     """Say whether transform is to return a DataFrame (set_output)."""
     try:
         from sklearn.utils._set_output import _get_output_config
     except ImportError:  # before scikit-learn 1.2
         return False
-    return _get_output_config("transform", estimator)["dense"] == "pandas"
+    return bool(_get_output_config("transform", estimator)["dense"] == "pandas")
 
 
-def seed_of(random_state):
+def seed_of(random_state: Any) -> int:
     """Return the command's seed, which counts from 1."""
     if isinstance(random_state, numbers.Integral):
         return int(random_state) + 1
@@ -324,21 +334,21 @@ def seed_of(random_state):
     return int(check_random_state(random_state).randint(2**31 - 1)) + 1
 
 
-def threads_of(n_jobs):
+def threads_of(n_jobs: int | None) -> int | None:
     """Return --threads of scikit-learn's n_jobs; None means one for each core."""
     if n_jobs is None or n_jobs == -1:
         return None
     return n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1)
 
 
-def positions_of(selected):
+def positions_of(selected: Mapping[str, Any]) -> list[int]:
     """Return the positions in the input of what was selected: several of a group."""
     return selected.get("columns") or [selected["column"]]
 
 
-def chosen_names(selection):
+def chosen_names(selection: Mapping[str, Any]) -> dict[int, str]:
     """Return the names of the chosen columns of the input by their positions."""
-    names = {}
+    names: dict[int, str] = {}
     for f in selection["selected"]:
         for at, name in zip(positions_of(f), f.get("reads") or f.get("members") or [f["name"]]):
             if "missing-indicators" in selection["options"] and name.startswith("is_missing("):
@@ -347,7 +357,7 @@ def chosen_names(selection):
     return names
 
 
-def input_names(selection):
+def input_names(selection: Mapping[str, Any]) -> list[str] | None:
     """Return the names of all columns of the input; None if the selection does not tell them all."""
     if {"categorical", "times", "missing-indicators"} & set(selection["options"]):
         return None  # features are made of columns, and have other names
@@ -357,7 +367,7 @@ def input_names(selection):
     return [names[at] for at in range(len(names))]
 
 
-def refuse_columns(frame):
+def refuse_columns(frame: Any) -> None:
     """Refuse the columns of a DataFrame that are no numbers, by name. Others would be converted in silence."""
     for at, dtype in enumerate(frame.dtypes):
         kind = getattr(dtype, "kind", "O")
@@ -373,7 +383,7 @@ def refuse_columns(frame):
             )
 
 
-def text_in(column):
+def text_in(column: Any) -> str | None:
     """Say what a column of objects holds if it does not convert to numbers: None if it does."""
     try:
         np.asarray(column.dropna(), dtype=np.float64)
@@ -382,9 +392,9 @@ def text_in(column):
     return None
 
 
-def unique_names(names):
+def unique_names(names: Any) -> list[str]:
     """Return names that tell the columns apart: those that are empty or not alone have their number."""
-    counts = {}
+    counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
     unique = []
@@ -401,7 +411,7 @@ def unique_names(names):
     return unique
 
 
-def write_matrix(X, names, folder):
+def write_matrix(X: Any, names: Any, folder: str) -> tuple[str, dict[str, Any]]:
     """Write X for the command; return the path and the flags that go with it."""
     if hasattr(X, "tocsr"):
         path = os.path.join(folder, "x.svm")
@@ -419,7 +429,7 @@ def write_matrix(X, names, folder):
     return path, {}
 
 
-def write_entries(X, path):
+def write_entries(X: Any, path: str) -> None:
     """Write a sparse matrix as libsvm text, with all digits of its numbers and whatever is missing (scikit-learn's
     own writer has 16 digits, no NaN and no booleans).
 
@@ -438,7 +448,7 @@ def write_entries(X, path):
 ROWS = 4096  # written at a time, so that a matrix stored by columns is not copied whole
 
 
-def npy_header(fields, rows):
+def npy_header(fields: list[tuple[str, str]], rows: int) -> bytes:
     """Return the head of a .npy file of records, version 3.0, whose names may be any text
     (numpy.lib.format writes it with a warning, and not from a matrix)."""
     text = repr({"descr": fields, "fortran_order": False, "shape": (rows,)}).encode("utf-8")
