@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/elbow"
@@ -14,10 +15,14 @@ func errorMeasure(s *stream.Selection) string {
 	if of := reconstructionTarget(s); of != "" {
 		return of
 	}
-	if scale := recordedOption(s, "scale"); scale != "" {
-		return "the sum of squares (scale " + scale + ")"
+	of := "the sum of squares"
+	if s.Worth != nil && math.Abs(float64(s.Worth.Explained)-explainedShare(s)) < 1e-9 {
+		of = "the variance"
 	}
-	return "the sum of squares"
+	if scale := recordedOption(s, "scale"); scale != "" {
+		of += " (scale " + scale + ")"
+	}
+	return of
 }
 
 func briefErrorMeasure(s *stream.Selection) string {

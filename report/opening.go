@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ func newOpening(s *stream.Selection, judged string) openingView {
 	case s.Estimate != nil && s.Estimate.Candidates == 0:
 		v.First += verb + "about " + percentText(x) + " of " + errorMeasure(s) + ", by a sketch of the rows."
 	default:
-		v.First += verb + percentText(x) + " of " + errorMeasure(s) + "."
+		v.First += verb + percentText(x) + " of " + errorMeasure(s) + randomShareText(s, x) + "."
 	}
 	switch {
 	case judged != "":
@@ -51,8 +52,46 @@ func newOpening(s *stream.Selection, judged string) openingView {
 		}
 		v.Rest = append(v.Rest, fmt.Sprintf("%s no more than noise does (at most %s, and noise up to %s).", which, percentText(float64(w.Most)), percentText(float64(w.Noise))))
 	}
-	return openingView{v.First, append(v.Rest, trustSentences(s)...)}
+	return openingView{v.First, slices.Concat(v.Rest, trustSentences(s), leftOutSentence(s.LeftOut))}
 }
+
+// randomShareText states how much as many random features explain, if the run has measured that for the share x.
+func randomShareText(s *stream.Selection, x float64) string {
+	if s.Trust == nil || s.Trust.Choice == nil || s.Worth == nil || math.Abs(float64(s.Trust.Choice.Value)-x) > 1e-9 {
+		return ""
+	}
+	return fmt.Sprintf("; %s random ones %s", countText(int64(len(s.Selected))), percentText(float64(s.Trust.Choice.Chance)))
+}
+
+// maxReasons is the number of reasons in the sentence about columns that were left out.
+const maxReasons = 5
+
+// leftOutSentence counts the columns that were left out by reason. A reason is the beginning of a text such as "constant
+// (4 in every row)".
+func leftOutSentence(list []stream.LeftOut) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	counts := map[string]int{}
+	var reasons []string // in the order of their first columns
+	for _, l := range stream.BySeverity(list) {
+		reason := drawing.TruncateText(leftOutReason.FindString(l.Why), maxBriefRunes)
+		if counts[reason]++; counts[reason] == 1 {
+			reasons = append(reasons, reason)
+		}
+	}
+	slices.SortStableFunc(reasons, func(a, b string) int { return counts[b] - counts[a] })
+	var parts []string
+	for _, reason := range reasons[:min(len(reasons), maxReasons)] {
+		parts = append(parts, fmt.Sprintf("%s %s", countText(int64(counts[reason])), reason))
+	}
+	if more := len(reasons) - maxReasons; more > 0 {
+		parts = append(parts, countNoun(more, "other reason"))
+	}
+	return []string{"Left out: " + strings.Join(parts, ", ") + "."}
+}
+
+var leftOutReason = regexp.MustCompile(`^[^(:;,]*[^ (:;,]`)
 
 // evaluationSentence states the share of the data that the selection in d explains, according to an evaluation in the
 // page. It is empty if the page has no such evaluation, or if the selection itself records the share.

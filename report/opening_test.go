@@ -62,6 +62,17 @@ func TestOpening(t *testing.T) {
 			s.Trust = &stream.Trust{Choice: &stream.Chance{Measure: "share", Value: 0.4, Chance: 0.3, Spread: 0.01, Trusted: true}, Graph: &stream.Chance{Value: 0.5, Chance: 0.125}}
 			s.Stability = &stream.Agreement{Index: 0.5, Low: 0.25, High: 0.75}
 		}, "1 of 100 features explains 40.00 % of the sum of squares (scale standard). Better than chance (share: 40.00 %, of random features 30.00 % ± 1.00 %). The graph of the rows cannot be trusted (alignment 0.50, by chance 0.12). Selections from half-samples agree to 0.50 (95 % interval 0.25 to 0.75; 1 is always the same features, 0 chance)."},
+		"variance": {func(s *stream.Selection) {
+			s.Worth = &stream.Worth{Explained: 1 - 0.24}
+			s.Trust = &stream.Trust{Choice: &stream.Chance{Measure: "share", Value: 1 - 0.24, Chance: 0.3, Spread: 0.01, Trusted: true}}
+		}, "5 of 100 features explain 76.00 % of the variance (scale standard); 5 random ones 30.00 %. The curve bends at 2 features, which explain 70.00 %; from then on each adds at most 3.00 %. Each of the chosen adds more than noise would. Better than chance (share: 76.00 %, of random features 30.00 % ± 1.00 %)."},
+		"left out": {func(s *stream.Selection) {
+			s.Selected = s.Selected[:1]
+			for name, why := range map[string]string{"a": "constant (4 in every row)", "b": "constant (-5 in every row)", "c": "text", "d": "maps", "e": "dates; {times} makes features of them", "f": "one", "g": "two"} {
+				s.LeftOut = append(s.LeftOut, stream.LeftOut{Name: name, Why: why})
+			}
+			slices.SortFunc(s.LeftOut, func(a, b stream.LeftOut) int { return strings.Compare(a.Name, b.Name) })
+		}, "1 of 100 features explains 40.00 % of the sum of squares (scale standard). Left out: 2 constant, 1 maps, 1 dates, 1 one, 1 two, 1 other reason."},
 		"distrusted": {func(s *stream.Selection) {
 			s.Selected = s.Selected[:1]
 			s.Trust = &stream.Trust{Choice: &stream.Chance{Measure: "share", Value: 0.4, Chance: 0.39, Spread: 0.01}}
