@@ -55,10 +55,9 @@ func newOpening(s *stream.Selection, judged string) openingView {
 	return openingView{v.First, slices.Concat(v.Rest, trustSentences(s), leftOutSentence(s.LeftOut))}
 }
 
-// randomShareText states how much as many random features explain, if the run has measured that for the share x.
-func randomShareText(s *stream.Selection, x float64) string {
-	if s.Trust == nil || s.Trust.Choice == nil || s.Worth == nil || math.Abs(float64(s.Trust.Choice.Value)-x) > 1e-9 {
-		return ""
+func randomShareText(s *stream.Selection, explained float64) string {
+	if s.Trust == nil || s.Trust.Choice == nil || s.Worth == nil || math.Abs(float64(s.Trust.Choice.Value)-explained) > 1e-9 {
+		return "" // the run has measured random features by another share
 	}
 	return fmt.Sprintf("; %s random ones %s", countText(int64(len(s.Selected))), percentText(float64(s.Trust.Choice.Chance)))
 }
@@ -66,8 +65,6 @@ func randomShareText(s *stream.Selection, x float64) string {
 // maxReasons is the number of reasons in the sentence about columns that were left out.
 const maxReasons = 5
 
-// leftOutSentence counts the columns that were left out by reason. A reason is the beginning of a text such as "constant
-// (4 in every row)".
 func leftOutSentence(list []stream.LeftOut) []string {
 	if len(list) == 0 {
 		return nil
@@ -75,7 +72,7 @@ func leftOutSentence(list []stream.LeftOut) []string {
 	counts := map[string]int{}
 	var reasons []string // in the order of their first columns
 	for _, l := range stream.BySeverity(list) {
-		reason := drawing.TruncateText(leftOutReason.FindString(l.Why), maxBriefRunes)
+		reason := drawing.TruncateText(leftOutReason.FindStringSubmatch(l.Why)[1], maxBriefRunes)
 		if counts[reason]++; counts[reason] == 1 {
 			reasons = append(reasons, reason)
 		}
@@ -83,7 +80,7 @@ func leftOutSentence(list []stream.LeftOut) []string {
 	slices.SortStableFunc(reasons, func(a, b string) int { return counts[b] - counts[a] })
 	var parts []string
 	for _, reason := range reasons[:min(len(reasons), maxReasons)] {
-		parts = append(parts, fmt.Sprintf("%s %s", countText(int64(counts[reason])), reason))
+		parts = append(parts, fmt.Sprintf("%s (%s)", reason, countText(int64(counts[reason]))))
 	}
 	if more := len(reasons) - maxReasons; more > 0 {
 		parts = append(parts, countNoun(more, "other reason"))
@@ -91,7 +88,8 @@ func leftOutSentence(list []stream.LeftOut) []string {
 	return []string{"Left out: " + strings.Join(parts, ", ") + "."}
 }
 
-var leftOutReason = regexp.MustCompile(`^[^(:;,]*[^ (:;,]`)
+// leftOutReason is the reason at the beginning of a text such as "constant (4 in every row)".
+var leftOutReason = regexp.MustCompile(`^(.*?)( of | in every| \(|[:;,]|$)`)
 
 // evaluationSentence states the share of the data that the selection in d explains, according to an evaluation in the
 // page. It is empty if the page has no such evaluation, or if the selection itself records the share.

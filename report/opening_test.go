@@ -72,7 +72,7 @@ func TestOpening(t *testing.T) {
 				s.LeftOut = append(s.LeftOut, stream.LeftOut{Name: name, Why: why})
 			}
 			slices.SortFunc(s.LeftOut, func(a, b stream.LeftOut) int { return strings.Compare(a.Name, b.Name) })
-		}, "1 of 100 features explains 40.00 % of the sum of squares (scale standard). Left out: 2 constant, 1 maps, 1 dates, 1 one, 1 two, 1 other reason."},
+		}, "1 of 100 features explains 40.00 % of the sum of squares (scale standard). Left out: constant (2), maps (1), dates (1), one (1), two (1), 1 other reason."},
 		"distrusted": {func(s *stream.Selection) {
 			s.Selected = s.Selected[:1]
 			s.Trust = &stream.Trust{Choice: &stream.Chance{Measure: "share", Value: 0.4, Chance: 0.39, Spread: 0.01}}

@@ -128,11 +128,17 @@ func figuresOf(t *testing.T, tab *browsertest.Tab, id string, s *stream.Selectio
 	ask := func(selector string) []string {
 		return browsertest.Evaluate[[]string](tab, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent)`, id+" "+selector))
 	}
-	of := "of the sum of squares (scale standard)."
-	if s.Method == "graphgreedy" {
-		of = "of the data smoothed on the graph of the rows."
-	}
 	last := s.Selected[len(s.Selected)-1]
+	of := "of the sum of squares (scale standard)"
+	if s.Method == "graphgreedy" {
+		of = "of the data smoothed on the graph of the rows"
+	} else if w := s.Worth; w != nil && math.Abs(float64(w.Explained+last.Error-1)) < 1e-9 {
+		of = "of the variance (scale standard)"
+		if c := s.Trust; c != nil && c.Choice != nil && math.Abs(float64(c.Choice.Value-w.Explained)) < 1e-9 {
+			of += fmt.Sprintf("; 20 random ones %s", percentOf(float64(c.Choice.Chance)))
+		}
+	}
+	of += "."
 	if got, want := ask(".opening"), fmt.Sprintf("20 of 1,024 features explain %s %s", percentOf(1-float64(last.Error)), of); !slices.Equal(got, []string{want}) {
 		t.Errorf("%s: %q, want %q", s.Method, got, want)
 	}
