@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 	"internal/testing/must":         {},
 	"internal/testing/leaktest":     {},
 	"internal/testing/browsertest":  {},
+	"internal/testing/deltatwin":    {},
 	"internal/testing/fixtures":     {},
 	"internal/testing/forged":       {},
 	"internal/testing/freeport":     {"internal/testing/must"},
@@ -219,7 +220,7 @@ var mayImport = map[string][]string{
 // the design, which gives gonum to internal/numeric/linalg, greedy takes gonum's loops over
 // single rows (floats.Scale and the like), which are no products.
 var importers = map[string][]string{
-	"github.com/apache/arrow/":                       {"chunkio/internal/chunkiotest", "chunkio/internal/copier", "chunkio/internal/copying", "chunkio/internal/delta", "chunkio/internal/export", "chunkio/internal/formattest", "chunkio/internal/intake", "chunkio/internal/parquet", "chunkio/internal/parquet/footer", "chunkio/internal/writer", "chunkio/internal/writing"},
+	"github.com/apache/arrow/":                       {"chunkio/internal/chunkiotest", "chunkio/internal/copier", "chunkio/internal/copying", "chunkio/internal/delta", "chunkio/internal/export", "chunkio/internal/formattest", "chunkio/internal/intake", "chunkio/internal/parquet", "chunkio/internal/parquet/footer", "chunkio/internal/writer", "chunkio/internal/writing", "internal/testing/deltatwin"},
 	"github.com/klauspost/":                          {"internal/testing/forged", "chunkio/internal/chunkiotest", "chunkio/internal/copying", "chunkio/internal/statsfile", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/go-json-experiment/":                 {"chunkio/internal/intake", "internal/memory/jsonsize", "ufs/internal/namelist"},
 	"github.com/expr-lang/expr/":                     {"internal/app/condition"},
