@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"slices"
 	"sort"
@@ -95,7 +96,16 @@ func (s *ObjectStore) OpenObject(ctx context.Context, e Entry, memory int64) (*O
 		return nil, err
 	}
 	o := &Object{ctx: ctx, client: s.Client, isOpening: true, MaxHeadBytes: s.Tails.limit, Object: store.Object{Location: loc, Size: e.Size, Version: e.Version}}
-	if e.Version == "" {
+	if e.Version == "" && e.InLog && e.Size > 0 { // no request needs to look the object up
+		o.Tail = s.newTail(o, memory)
+		if err := o.client.ReadEnd(ctx, &o.Object, o.Tail); err == nil {
+			return o, nil
+		} else if !errors.Is(err, store.ErrChanged) {
+			return nil, err
+		}
+		o.Object.Version = ""
+	}
+	if o.Object.Version == "" {
 		if o.Object, err = s.Client.Stat(ctx, loc); err != nil {
 			return nil, err
 		}
@@ -104,13 +114,17 @@ func (s *ObjectStore) OpenObject(ctx context.Context, e Entry, memory int64) (*O
 		return nil, stream.Dataf(o.Name(), "is empty (0 bytes)")
 	}
 	if o.openingData = s.Tails.openingDataOf(o.urlAndVersion()); o.Tail == nil {
-		n := cmp.Or(s.LastFooterBytes.Load(), firstTailBytes)
-		o.Tail = make([]byte, min(n+n/8, max(memory/4, firstTailBytes), o.Object.Size))
+		o.Tail = s.newTail(o, memory)
 		if err := o.client.Read(ctx, o.Object, o.Tail, o.Object.Size-int64(len(o.Tail))); err != nil {
 			return nil, err
 		}
 	}
 	return o, nil
+}
+
+func (s *ObjectStore) newTail(o *Object, memory int64) []byte {
+	n := cmp.Or(s.LastFooterBytes.Load(), firstTailBytes)
+	return make([]byte, min(n+n/8, max(memory/4, firstTailBytes), o.Object.Size))
 }
 
 // KeepFooter drops the bytes of the tail in front of the footer, and keeps the footer if the cache has room.

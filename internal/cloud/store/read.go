@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,11 +23,21 @@ func (c *Client) Read(ctx context.Context, o Object, b []byte, at int64) error {
 	if at < 0 || to < at || to > o.Size {
 		return asDataError(ctx, o.Location, fmt.Errorf("bytes %d to %d were requested of an object of %d bytes", at, to, o.Size))
 	}
-	return c.fetchRange(ctx, o, at, to, func(body io.Reader) (int64, error) {
+	return c.fetchRange(ctx, &o, at, to, fillBytes(b))
+}
+
+// ReadEnd fills b with the end of an object whose size is known, such as from the log of a table, and sets its version.
+// The error wraps ErrChanged if it has another size.
+func (c *Client) ReadEnd(ctx context.Context, o *Object, b []byte) error {
+	return c.fetchRange(ctx, o, o.Size-int64(len(b)), o.Size, fillBytes(b))
+}
+
+func fillBytes(b []byte) func(io.Reader) (int64, error) {
+	return func(body io.Reader) (int64, error) {
 		n, err := io.ReadFull(body, b)
 		b = b[n:]
 		return int64(n), err
-	})
+	}
 }
 
 // Piece is a range of an object, at offset At, and the memory To into which its bytes are read.
@@ -49,7 +60,7 @@ func (c *Client) ReadPieces(ctx context.Context, o Object, pieces []Piece) error
 		to = p.At + int64(len(p.To))
 	}
 	left := slices.Clone(pieces)
-	return c.fetchRange(ctx, o, at, to, func(body io.Reader) (done int64, err error) {
+	return c.fetchRange(ctx, &o, at, to, func(body io.Reader) (done int64, err error) {
 		for len(left) > 0 && err == nil {
 			var n int64
 			if p := &left[0]; at < p.At {
@@ -71,7 +82,7 @@ func (c *Client) ReadPieces(ctx context.Context, o Object, pieces []Piece) error
 // Download copies the whole object to w, in order. If an answer breaks off, it requests the missing bytes again.
 func (c *Client) Download(ctx context.Context, o Object, w io.Writer) error {
 	buf := make([]byte, 128<<10)
-	return c.fetchRange(ctx, o, 0, o.Size, func(body io.Reader) (n int64, err error) {
+	return c.fetchRange(ctx, &o, 0, o.Size, func(body io.Reader) (n int64, err error) {
 		for {
 			k, err := body.Read(buf)
 			if k > 0 {
@@ -96,8 +107,8 @@ const minProgress = 64 << 10
 
 // fetchRange reads the bytes [from, to), in several answers if answers break off. For each answer it calls the function
 // take with a body that ends after the missing bytes. take must return the number of bytes that it read from the body
-// and the error of the body.
-func (c *Client) fetchRange(ctx context.Context, o Object, from, to int64, take func(io.Reader) (int64, error)) error {
+// and the error of the body. If o has no version, it gets the version of the first answer.
+func (c *Client) fetchRange(ctx context.Context, o *Object, from, to int64, take func(io.Reader) (int64, error)) error {
 	if err := ctx.Err(); err != nil || from == to {
 		return err
 	}
@@ -108,11 +119,12 @@ func (c *Client) fetchRange(ctx context.Context, o Object, from, to int64, take 
 	t := c.newTries()
 	begin := from
 	for from < to {
-		err := c.sendOnce(ctx, d, tolerantRangeRequest(d, o, from, to), func(resp *http.Response) error {
-			body, err := checkedRange(d, o, resp, from, to, from-begin)
+		err := c.sendOnce(ctx, d, tolerantRangeRequest(d, *o, from, to), func(resp *http.Response) error {
+			body, err := checkedRange(d, *o, resp, from, to, from-begin)
 			if err != nil {
 				return err
 			}
+			o.Version = cmp.Or(o.Version, d.versionOf(resp.Header))
 			n, err := take(body)
 			if from += n; n >= minProgress {
 				t.restartCount()
