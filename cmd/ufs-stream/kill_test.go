@@ -205,16 +205,23 @@ func awaitCheckpoint(state string, most int) {
 	}
 }
 
-// TestResumeAfterKill is TestResume with kill -9 instead of interruptions, a while after the
-// program has saved its state.
+// TestResumeAfterKill is TestResume with kill -9 instead of interruptions, a while after the program has saved its state:
+// of files, and of a Delta table with deleted rows and renamed columns.
 func TestResumeAfterKill(t *testing.T) {
 	for _, c := range []struct {
 		shape string
 		rows  int64
 		kills int
 		later time.Duration
-	}{{"--missing error", 20000, 5, 5 * time.Millisecond}, {"--method graphgreedy --anchors 100", 12000, 2, 20 * time.Millisecond}} {
-		in, _ := plant(t, c.rows, 1)
+		files int // of a table
+	}{
+		{"--missing error", 20000, 5, 5 * time.Millisecond, 0}, {"--method graphgreedy --anchors 100", 12000, 2, 20 * time.Millisecond, 0},
+		{"--missing error", 24000, 5, 5 * time.Millisecond, 3}, {"--method graphgreedy --anchors 100", 12000, 2, 20 * time.Millisecond, 3},
+	} {
+		in, paths := plant(t, c.rows, max(c.files, 1))
+		if c.files > 0 {
+			plantWhole(t, in, paths, int(c.rows)/c.files)
+		}
 		at := folder(t)
 		scan := append([]string{"scan", in}, strings.Fields(c.shape)...)
 		must(t, append(scan, "-o", at("want.ufs"))...)
