@@ -5,7 +5,7 @@
 //  2. Find the snapshot and its schema (snapshot.go).
 //  3. Translate the condition into Iceberg's expressions, as far as possible, to leave out partitions and files
 //     without a matching row (prune.go). The plan contains the whole condition.
-//  4. Refuse the table if delete files apply to its files (deletes.go).
+//  4. Find the rows that delete files delete (deletes.go, vectors.go, equality.go), as the plan has them.
 //  5. Refuse files in which Iceberg, by id, and ufs-stream, by name, would find different columns (columns.go).
 //  6. Write the plan file (plan.go).
 //
@@ -76,6 +76,7 @@ type request struct {
 	asOf        timeFlag
 	branch, tag string
 	where       string
+	memory      program.Bytes
 	output      string
 }
 
@@ -87,7 +88,7 @@ const (
 )
 
 func newCommand(errw io.Writer) *cobra.Command {
-	var q request
+	q := request{memory: defaultMemory}
 	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "ufs-iceberg TABLE -o t.plan.json",
@@ -104,9 +105,9 @@ matching row are left out, and ufs-stream applies the whole condition to the row
   ufs-stream select --plan t.plan.json -k 50
   ufs-stream plan --plan t.plan.json -o job.plan.json     (freezes it for many machines)
 
-Refused by name are delete files that apply to live rows (compact the table first), data files
-that are not Parquet or are encrypted, and files whose columns have other names than the table's.
-So is what the metadata name outside of the table's own folder or bucket, unless --allow covers it.`,
+Rows that delete files and deletion vectors delete are not in the plan. Refused by name are data and
+delete files that are not Parquet or are encrypted, and files whose columns have other names than the
+table's. So is what the metadata name outside of the table's own folder or bucket, unless --allow covers it.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -141,6 +142,7 @@ So is what the metadata name outside of the table's own folder or bucket, unless
 	fs.StringVar(&q.branch, "branch", "", "the head of the branch `NAME`")
 	fs.StringVar(&q.tag, "tag", "", "the snapshot with the tag `NAME`")
 	fs.StringVar(&q.where, "where", "", "only rows for which the condition `EXPR` is true, as in ufs-stream")
+	fs.Var(&q.memory, stream.MemoryLimit, "memory for what delete files delete, as 512MiB or 4GB")
 	fs.StringVarP(&q.output, "output", "o", "", "the plan `FILE`, or an object; it ends in .plan.json")
 	fs.BoolVarP(&quiet, "quiet", "q", false, "nothing on standard error but errors")
 	return cmd

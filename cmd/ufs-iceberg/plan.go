@@ -32,6 +32,12 @@ type dataFile struct {
 	version  string // version, if it is an object
 	names    map[int]string
 	identity map[int]any // values of the identity partitions, by column id
+
+	task          table.FileScanTask // the delete files that apply to it
+	rows          int64              // number of rows, by the footer
+	deleted       rowSet
+	deletedRows   []byte // deleted, encoded for the plan
+	whollyDeleted bool
 }
 
 // planSummary describes a finished plan.
@@ -68,16 +74,19 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := listTasks(ctx, t, s, p, name)
+	tasks, err := listTasks(ctx, l, t, s, p, name)
 	if err != nil {
-		return nil, err
-	}
-	if err := refuseDeletes(ctx, l, tasks, name); err != nil {
 		return nil, err
 	}
 	files, err := readFooters(ctx, l, t, s, tasks)
 	if err != nil {
 		return nil, err
+	}
+	if err := resolveDeletes(ctx, l, t, s, files, int64(q.memory)); err != nil {
+		return nil, err
+	}
+	if files = slices.DeleteFunc(files, func(f *dataFile) bool { return f.whollyDeleted }); len(files) == 0 {
+		return nil, stream.Dataf(name, "all rows of snapshot %d of this Iceberg table that a plan would have are deleted", s.SnapshotID)
 	}
 	keys, absent, err := commonColumns(files)
 	if err != nil {
@@ -114,7 +123,7 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines[i] = planfile.File{Path: path, Bytes: f.FileSizeBytes(), Version: f.version}
+		lines[i] = planfile.File{Path: path, Bytes: f.FileSizeBytes(), Version: f.version, Deleted: f.deletedRows}
 		for _, k := range keys {
 			field, _ := s.schema.FindFieldByID(k.id)
 			text, err := partitionText(field.Type, f.identity[k.id])
@@ -160,16 +169,31 @@ func savePlan(ctx context.Context, path string, head planfile.Header, lines []pl
 	return out.Commit()
 }
 
-func listTasks(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name string) ([]table.FileScanTask, error) {
-	scan := s.scan
-	table.WithRowFilter(p.rowFilter())(scan)
-	tasks, err := scan.PlanFiles(ctx)
+func listTasks(ctx context.Context, l *lake, t *table.Table, s *snapshot, p *pruner, name string) ([]table.FileScanTask, error) {
+	tasks, err := s.listFilteredTasks(ctx, p.rowFilter(), name)
 	if err != nil {
-		return nil, asDataError(name, "the manifests of the snapshot cannot be read", err)
+		return nil, err
 	}
 	tasks = slices.DeleteFunc(tasks, func(task table.FileScanTask) bool {
 		return !p.mayMatch(identityPartitionValues(t.Metadata(), task.File))
 	})
+	ages, deletes, err := readDeleteManifests(ctx, l, s.Snapshot, name)
+	if err != nil {
+		return nil, err
+	}
+	s.ages = ages
+	// With a filter, iceberg-go also leaves out delete files by their bounds, even if they do not compare the column.
+	// So the delete files are of a list without a filter.
+	if deletes && p != nil && len(tasks) > 0 {
+		matching := make(map[string]bool)
+		for _, task := range tasks {
+			matching[task.File.FilePath()] = true
+		}
+		if tasks, err = s.listFilteredTasks(ctx, iceberg.AlwaysTrue{}, name); err != nil {
+			return nil, err
+		}
+		tasks = slices.DeleteFunc(tasks, func(task table.FileScanTask) bool { return !matching[task.File.FilePath()] })
+	}
 	if len(tasks) == 0 {
 		if p == nil {
 			return nil, stream.Dataf(name, "snapshot %d of this Iceberg table has no data files: it is empty", s.SnapshotID)
@@ -177,6 +201,16 @@ func listTasks(ctx context.Context, t *table.Table, s *snapshot, p *pruner, name
 		return nil, stream.Dataf(name, "{where} %s leaves none of the data files of snapshot %d, by their partitions and bounds", p.parsed, s.SnapshotID)
 	}
 	slices.SortStableFunc(tasks, func(a, b table.FileScanTask) int { return strings.Compare(a.File.FilePath(), b.File.FilePath()) })
+	return tasks, nil
+}
+
+func (s *snapshot) listFilteredTasks(ctx context.Context, filter iceberg.BooleanExpression, name string) ([]table.FileScanTask, error) {
+	scan := s.scan.UseRowLimit(table.ScanNoLimit) // a copy
+	table.WithRowFilter(filter)(scan)
+	tasks, err := scan.PlanFiles(ctx)
+	if err != nil {
+		return nil, asDataError(name, "the manifests of the snapshot cannot be read", err)
+	}
 	return tasks, nil
 }
 
@@ -190,7 +224,7 @@ func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, task
 		if n := len(files); n > 0 && files[n-1].FilePath() == task.File.FilePath() {
 			continue
 		}
-		f := &dataFile{DataFile: task.File, names: names, identity: identityPartitionValues(t.Metadata(), task.File)}
+		f := &dataFile{DataFile: task.File, task: task, names: names, identity: identityPartitionValues(t.Metadata(), task.File)}
 		files = append(files, f)
 	}
 	faults := make([]error, len(files))
@@ -277,6 +311,9 @@ func (f *dataFile) readFooter(l *lake, schema *iceberg.Schema, mapping iceberg.N
 		meta := r.MetaData()
 		if meta.IsSetEncryptionAlgorithm() {
 			return stream.Dataf(shown, "this data file is encrypted, and ufs-stream has no keys")
+		}
+		for g := range r.NumRowGroups() {
+			f.rows += r.RowGroup(g).NumRows()
 		}
 		f.columns, err = matchColumns(shown, schema, mapping, meta.Schema.Root())
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -20,8 +21,8 @@ import (
 // mergeOnRead has deletes written as delete files.
 var mergeOnRead = iceberg.Properties{"format-version": "2", "write.delete.mode": "merge-on-read"}
 
-// Three appends and one delete file: refused by name, and after a compaction the same as the
-// live rows by hand. The snapshots before are there by ID, time, tag and branch.
+// Three appends and one delete file: the same as the live rows by hand, before and after a compaction, by the commands
+// that read plans. The snapshots before are there by ID, time, tag and branch.
 func TestThreeAppendsAndADelete(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 3))
 	s := local(t, events(), nil, mergeOnRead)
@@ -47,7 +48,11 @@ func TestThreeAppendsAndADelete(t *testing.T) {
 	if len(live) == len(rows) || liveRows(t, s) != int64(len(live)) {
 		t.Fatalf("%d rows of %d are live, and Iceberg says %d", len(live), len(rows), liveRows(t, s))
 	}
-	refused(t, 3, []string{dir}, "this file of position deletes deletes rows of "+dir, "delete file", "of the 3 data files of "+dir, "rewrite_data_files", "compact the table")
+	everyCommand(t, mustPlan(t, dir), byHand(t, events(), live))
+	for _, where := range []string{"ok", "not ok", "qty < 0 or score > 0", "x0 > 0 and site is not null"} {
+		plan := mustPlan(t, dir, "--where", where)
+		sameSelection(t, where, mustSelect(t, "--plan", plan), mustSelect(t, byHand(t, events(), live), "--where", where))
+	}
 
 	// What is older than the delete is as it was.
 	for i, id := range ids {
@@ -74,23 +79,52 @@ func TestThreeAppendsAndADelete(t *testing.T) {
 	refused(t, 2, []string{dir, "--as-of", "2001-01-01"}, "had no snapshot yet")
 
 	compact(t, s)
-	plan := mustPlan(t, dir)
-	sameSelection(t, "compacted", mustSelect(t, "--plan", plan), mustSelect(t, byHand(t, events(), live)))
+	everyCommand(t, mustPlan(t, dir), byHand(t, events(), live))
+}
 
-	// The plan completed by ufs-stream, and scanned in shards.
-	frozen, parts := filepath.Join(t.TempDir(), "job.plan.json"), t.TempDir()+"/"
+// everyCommand compares what ufs-stream reads of a plan with the same rows in one file.
+func everyCommand(t *testing.T, plan, hand string) {
+	t.Helper()
+	want := mustSelect(t, hand)
+	sameSelection(t, "select", mustSelect(t, "--plan", plan), want)
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	must.Do(t, os.Mkdir(at("parts"), 0o750))
 	for _, args := range [][]string{
-		{"plan", "--plan", plan, "--columns", "x*", "--method", "greedy", "-o", frozen},
-		{"scan", "--plan", frozen, "--shard", "1/2", "-o", parts},
-		{"scan", "--plan", frozen, "--shard", "2/2", "-o", parts},
-		{"merge", parts, "-o", filepath.Join(parts, "all.ufs")},
+		{"plan", "--plan", plan, "--columns", "x*", "--method", "greedy", "-o", at("job.plan.json")},
+		{"scan", "--plan", at("job.plan.json"), "--shard", "1/2", "-o", at("parts") + "/"},
+		{"scan", "--plan", at("job.plan.json"), "--shard", "2/2", "-o", at("parts") + "/"},
+		{"merge", at("parts") + "/", "-o", at("shards.ufs")},
+		{"scan", "--plan", at("job.plan.json"), "--shard", "1/1", "-o", at("whole.ufs")},
 	} {
-		if out, err := exec.CommandContext(t.Context(), ufsStream, args...).CombinedOutput(); err != nil {
-			t.Fatalf("running ufs-stream %v: %v\n%s", args, err, out)
-		}
+		runCommand(t, args...)
 	}
-	merged := mustSelect(t, "--stats", filepath.Join(parts, "all.ufs"))
-	sameSelection(t, "two shards", merged, mustSelect(t, byHand(t, events(), live)))
+	sameSelection(t, "two shards", mustSelect(t, "--stats", at("shards.ufs")), want)
+	sameSelection(t, "scan", mustSelect(t, "--stats", at("whole.ufs")), want)
+	if got, want := runCommand(t, "redundancy", "--plan", plan, "--columns", "x*", "--format", "json"), runCommand(t, "redundancy", hand, "--columns", "x*", "--format", "json"); countRows(t, got) != countRows(t, want) {
+		t.Errorf("redundancy reads %d rows, want %d", countRows(t, got), countRows(t, want))
+	}
+}
+
+func countRows(t *testing.T, result string) int64 {
+	t.Helper()
+	var r struct {
+		Rows int64 `json:"rows"`
+	}
+	must.Do(t, json.Unmarshal([]byte(result), &r))
+	if r.Rows == 0 {
+		t.Errorf("no number of rows in %.200s", result)
+	}
+	return r.Rows
+}
+
+func runCommand(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), ufsStream, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("running ufs-stream %v: %v\n%s", args, err, out)
+	}
+	return string(out)
 }
 
 // compact rewrites the data files that have deletes.

@@ -17,8 +17,9 @@ import (
 // snapshot is the snapshot of a table for which a plan is made.
 type snapshot struct {
 	*table.Snapshot
-	schema *iceberg.Schema // the schema that readers of this snapshot use
-	scan   *table.Scan     // without a filter
+	schema *iceberg.Schema  // the schema that readers of this snapshot use
+	scan   *table.Scan      // without a filter
+	ages   map[string]int64 // sequence numbers of its files of equality deletes
 }
 
 func chooseSnapshot(t *table.Table, name string, q request) (*snapshot, error) {
@@ -61,7 +62,7 @@ func chooseSnapshot(t *table.Table, name string, q request) (*snapshot, error) {
 	if err != nil {
 		return nil, asDataError(name, "the snapshot's schema is not known", err)
 	}
-	return &snapshot{s, schema, scan}, nil
+	return &snapshot{Snapshot: s, schema: schema, scan: scan}, nil
 }
 
 func checkRef(t *table.Table, name, ref string, kind table.RefType) error {
