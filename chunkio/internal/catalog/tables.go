@@ -114,13 +114,13 @@ func applySchema(l *listing.List, path string, leaves []format.Leaf, names []nam
 			at = []string{leaf.Name}
 		}
 		typ, ok := l.Schema.ColumnType(at)
-		if !ok || slices.ContainsFunc(l.KeyTexts.Keys, func(key string) bool { return strings.EqualFold(key, at[0]) }) {
+		if !ok || slices.ContainsFunc(l.KeyTexts.Keys, func(key string) bool { return l.Schema.ColumnIndex(key) == l.Schema.ColumnIndex(at[0]) }) {
 			names[i].Nth = naming.NoColumn
 			continue
 		}
 		if !delta.Widens(leaf.Type, typ) {
-			e := stream.Dataf(path, "its type is %s here, and %s in the schema of the table, which the Delta protocol does not widen it to", leaf.Type, typ)
-			e.Column, e.Remedy = leaf.Name, stream.Textf("write the file again with the table's writer, or read a {version} of the table whose schema it has")
+			e := stream.Dataf(path, "its type is %s here, and %s in the schema of the table, which a table does not widen it to", leaf.Type, typ)
+			e.Column, e.Remedy = leaf.Name, stream.Textf("write the file again with the table's writer, or read an older version of the table whose schema it has")
 			return nil, e
 		}
 		if _, ok := format.CommonType(leaf.Type, typ); ok && format.IsNumber(typ) {

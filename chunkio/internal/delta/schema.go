@@ -163,7 +163,7 @@ func Widens(file, table string) bool {
 	}
 	switch file + " " + table {
 	case "float double", "date timestamp_ntz", "timestamp timestamp_ntz", "int96 timestamp_ntz", "int96 timestamp", "null " + table,
-		"binary string", "enum string", "json string", "uuid string", "string binary", "json binary", "bson binary", "uuid binary": // the same texts or bytes under other names
+		"binary string", "enum string", "json string", "uuid string", "string binary", "json binary", "bson binary", "uuid binary", "binary uuid": // the same texts or bytes under other names
 		return true
 	}
 	return false

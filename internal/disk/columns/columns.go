@@ -17,9 +17,10 @@ type Column struct {
 	Name string `json:"name,omitempty"` // its name in the table
 	// ID is the field id of the column in data files. A column without an id has 0, and is found by its name.
 	ID int32 `json:"id,omitempty"`
-	// Physical is its name in data files, if this is not Name. A column with an ID is found by its name only in files that
-	// have no field ids at all. Such files are refused if Physical is empty.
-	Physical string `json:"physical,omitempty"`
+	// Physical is its name in data files, if this is not Name, and Aliases are further names. A column with an ID is found
+	// by these names only in files that have no field ids at all. Such files are refused if no column has a Physical name.
+	Physical string   `json:"physical,omitempty"`
+	Aliases  []string `json:"aliases,omitempty"`
 	// Type is struct, list, map, variant, or the name of a primitive type in data files; it is empty if it is not known.
 	Type string `json:"type,omitempty"`
 	// Fields are the fields of a struct, the only element of a list, or the key and the value of a map.
@@ -42,14 +43,16 @@ type Schema struct {
 	// IsMapped is set if a data file shows its columns only with the schema: because names differ, or because of a
 	// variant, which files do not always declare.
 	IsMapped bool
-	NeedsIDs bool // some columns can be found in files with field ids only
+	NeedsIDs bool // columns can be found in files with field ids only
 	// Digest differs for schemas that show the same data file differently. It is 0 if IsMapped is not set.
 	Digest uint64
+
+	hasPhysical bool // of a column
 }
 
 // index has the positions of the fields of a struct.
 type index struct {
-	byName map[string]int // by name in lower case; no two names of a table differ only by case
+	byName map[string]int // by name and, unless another column has this name, by name in lower case
 	byFile map[string]int // by name in data files; nil if these are the names of the table
 	byID   map[int32]int
 }
@@ -60,6 +63,7 @@ func NewSchema(fields []Column) (*Schema, error) {
 	if err := s.indexColumn(&s.Root); err != nil || !s.IsMapped {
 		return s, err
 	}
+	s.NeedsIDs = s.NeedsIDs && !s.hasPhysical
 	text, err := json.Marshal(fields)
 	s.Digest = xxhash.Sum64(text)
 	return s, err
@@ -73,7 +77,8 @@ func (s *Schema) indexColumn(c *Column) error {
 		return fmt.Errorf("the column %q has the id %d", c.Name, c.ID)
 	}
 	s.IsMapped = s.IsMapped || c.ID != 0 || c.Physical != "" || c.Type == Variant
-	s.NeedsIDs = s.NeedsIDs || c.ID != 0 && c.Physical == ""
+	s.NeedsIDs = s.NeedsIDs || c.ID != 0
+	s.hasPhysical = s.hasPhysical || c.Physical != ""
 	for i := range c.Fields {
 		if err := s.indexColumn(&c.Fields[i]); err != nil {
 			return err
@@ -88,10 +93,15 @@ func (s *Schema) indexColumn(c *Column) error {
 func (c *Column) indexFields() error {
 	c.index = &index{byName: make(map[string]int, len(c.Fields))}
 	for i, f := range c.Fields {
-		c.index.byName[strings.ToLower(f.Name)] = i
+		if lower := strings.ToLower(f.Name); lower != f.Name {
+			c.index.byName[lower] = i
+		}
 		if f.ID != 0 || f.Physical != "" {
 			c.index.byFile, c.index.byID = map[string]int{}, map[int32]int{}
 		}
+	}
+	for i, f := range c.Fields {
+		c.index.byName[f.Name] = i
 	}
 	if c.index.byFile == nil {
 		return nil
@@ -101,21 +111,26 @@ func (c *Column) indexFields() error {
 		if f.ID == 0 {
 			name = cmp.Or(name, f.Name)
 		}
-		at, taken := c.index.byID[f.ID]
-		if !taken {
-			at, taken = c.index.byFile[name]
-		}
-		if taken {
-			return fmt.Errorf("the columns %q and %q are the same column of a data file", c.Fields[at].Name, f.Name)
+		if other, taken := c.index.byID[f.ID]; taken {
+			return errSameColumn(c.Fields[other], f)
 		}
 		if f.ID != 0 {
 			c.index.byID[f.ID] = i
 		}
-		if name != "" {
-			c.index.byFile[name] = i
+		for _, name := range append([]string{name}, f.Aliases...) {
+			if other, taken := c.index.byFile[name]; taken && other != i {
+				return errSameColumn(c.Fields[other], f)
+			}
+			if name != "" {
+				c.index.byFile[name] = i
+			}
 		}
 	}
 	return nil
+}
+
+func errSameColumn(a, b Column) error {
+	return fmt.Errorf("the columns %q and %q are the same column of a data file", a.Name, b.Name)
 }
 
 // FindInFile returns the field of the struct c that a data file has under this name and field id, or nil if there is
@@ -144,11 +159,18 @@ func (c *Column) fieldOfName(name string) *Column {
 	if c.index == nil {
 		return nil
 	}
-	at, found := c.index.byName[strings.ToLower(name)]
+	at, found := c.index.findName(name)
 	if !found {
 		return nil
 	}
 	return &c.Fields[at]
+}
+
+func (x *index) findName(name string) (at int, found bool) {
+	if at, found = x.byName[name]; !found {
+		at, found = x.byName[strings.ToLower(name)]
+	}
+	return at, found
 }
 
 // ColumnType returns the type that the schema declares for the column with this path of names. For a list this is
@@ -179,7 +201,7 @@ func (c *Column) primitiveType() string {
 
 // ColumnIndex returns the index of a column in the schema, or the number of columns if it is absent.
 func (s *Schema) ColumnIndex(name string) int {
-	if at, ok := s.Root.index.byName[strings.ToLower(name)]; ok {
+	if at, ok := s.Root.index.findName(name); ok {
 		return at
 	}
 	return len(s.Root.Fields)

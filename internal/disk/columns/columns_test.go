@@ -15,10 +15,13 @@ import (
 func TestFindInFile(t *testing.T) {
 	s := must.Get(NewSchema([]Column{
 		{Name: "a", Physical: "b"}, {Name: "b", Physical: "a"}, {Name: "plain"},
-		{Name: "c", ID: 7}, {Name: "d", ID: 8, Physical: "old"}, {Name: "S", Type: Struct, Fields: []Column{{Name: "X"}}},
+		{Name: "c", ID: 7}, {Name: "d", ID: 8, Physical: "old", Aliases: []string{"older", "old"}}, {Name: "S", Type: Struct, Fields: []Column{{Name: "X"}}},
 	}))(t)
-	if !s.IsMapped || !s.NeedsIDs {
-		t.Errorf("mapped: got %t, and ids needed: %t, want both", s.IsMapped, s.NeedsIDs)
+	if !s.IsMapped || s.NeedsIDs {
+		t.Errorf("mapped: got %t, and ids needed: %t, want only the first, because a column has a physical name", s.IsMapped, s.NeedsIDs)
+	}
+	if s := must.Get(NewSchema([]Column{{Name: "c", ID: 7}, {Name: "d"}}))(t); !s.IsMapped || !s.NeedsIDs {
+		t.Errorf("a schema of ids: mapped: got %t, and ids needed: %t, want both", s.IsMapped, s.NeedsIDs)
 	}
 	for _, c := range []struct {
 		name   string
@@ -28,7 +31,7 @@ func TestFindInFile(t *testing.T) {
 	}{
 		{"a", 0, false, "b"}, {"b", 0, false, "a"}, {"a", 99, true, "b"}, {"plain", 0, true, "plain"}, {"PLAIN", 0, false, ""}, {"A", 0, false, ""},
 		{"c", 0, false, ""}, {"c", 7, false, ""}, {"anything", 7, true, "c"}, {"a", 7, true, "c"}, {"c", 0, true, ""}, {"c", -1, true, ""},
-		{"old", 0, false, "d"}, {"old", 0, true, ""}, {"other", 8, true, "d"}, {"d", 0, false, ""}, {"S", 3, true, "S"}, {"gone", 3, true, ""},
+		{"old", 0, false, "d"}, {"older", 0, false, "d"}, {"old", 0, true, ""}, {"older", 0, true, ""}, {"other", 8, true, "d"}, {"d", 0, false, ""}, {"S", 3, true, "S"}, {"gone", 3, true, ""},
 	} {
 		got := ""
 		if found := s.Root.FindInFile(c.name, c.id, c.hasIDs); found != nil {
@@ -55,6 +58,7 @@ func TestSchemaFaults(t *testing.T) {
 		`"a" and "b" are the same`:   {{Name: "a", ID: 1}, {Name: "b", ID: 1}},
 		`"x" and "y" are the same`:   {list(Column{Type: Struct, Fields: []Column{{Name: "x", Physical: "p"}, {Name: "y", Physical: "p"}}})},
 		`"p" and "y" are the same`:   {{Name: "p"}, {Name: "y", Physical: "p"}},
+		`"z" and "y" are the same`:   {{Name: "z", ID: 1, Physical: "p", Aliases: []string{"q"}}, {Name: "y", ID: 2, Physical: "r", Aliases: []string{"q"}}},
 		`"a" has the id -1`:          {{Name: "a", ID: -1}},
 		`"l" is a list of 0 columns`: {list()},
 		`"l" is a list of 2 columns`: {list(Column{}, Column{})},
@@ -81,5 +85,18 @@ func TestSchemaFaults(t *testing.T) {
 	}
 	if variant := must.Get(NewSchema([]Column{list(Column{Type: Variant})}))(t); !variant.IsMapped || variant.NeedsIDs {
 		t.Errorf("a schema with a variant: got %+v, want one that files are read by", variant)
+	}
+}
+
+// TestNamesThatDifferByCase: each of several names is found exactly, and another form of a name only if it is in lower case.
+func TestNamesThatDifferByCase(t *testing.T) {
+	s := must.Get(NewSchema([]Column{{Name: "AB", Type: "1"}, {Name: "ab", Type: "2"}, {Name: "Ab", Type: "3"}, {Name: "Cd", Type: "4"}}))(t)
+	for name, want := range map[string]string{"AB": "1", "ab": "2", "Ab": "3", "aB": "2", "Cd": "4", "CD": "4", "cd": "4", "x": ""} {
+		if got, _ := s.ColumnType([]string{name}); got != want {
+			t.Errorf("column %q: got type %q, want %q", name, got, want)
+		}
+	}
+	if at, none := s.ColumnIndex("Ab"), s.ColumnIndex("x"); at != 2 || none != 4 {
+		t.Errorf("index: got %d and %d, want 2 and 4", at, none)
 	}
 }
