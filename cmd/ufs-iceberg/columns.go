@@ -1,125 +1,170 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
-	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/apache/iceberg-go"
 
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// Iceberg identifies the columns of a file by their ids, and ufs-stream by their names. Only the footer of a file
-// contains its ids and names reliably: merged manifests have newer schemas, and old schemas are removed from the
-// metadata.
+// Iceberg identifies the columns of a file by their ids, so a plan has the table's columns with them. A file without ids,
+// as of an import, has columns with the names in the table's mapping of names. The partition of a file may contain the
+// value of a column that the file lacks.
 
-// columns describes how the columns of one file differ from the columns of the table.
-type columns struct {
-	lacking []lackingColumn
-	widths  map[int]parquet.Type // physical types of numbers, by column id
-}
-
-// lackingColumn is a column of the table that a file does not have.
-type lackingColumn struct {
-	id   int
-	name string // with the names of the structs that contain it
-}
-
-// matcher finds the columns of the table in a file.
-type matcher struct {
-	columns
-	path string // path of the file, without secrets
-}
-
-// matchColumns compares the columns of a file with the columns of the table. It returns an error if Iceberg and
-// ufs-stream would read different columns of the file for the same column of the table.
-func matchColumns(path string, table *iceberg.Schema, mapping iceberg.NameMapping, root *schema.GroupNode) (columns, error) {
-	m := matcher{columns{widths: make(map[int]parquet.Type)}, path}
-	identified := false
-	for i := range root.NumFields() {
-		identified = identified || root.Field(i).FieldID() >= 0
+// columnsOfPlan translates the fields of a struct for a plan. Names in data files are those of the mapping, if it is not nil.
+func columnsOfPlan(fields []iceberg.NestedField, mapping []iceberg.MappedField) ([]columns.Column, error) {
+	translated, mapped := make([]columns.Column, len(fields)), make(map[int]iceberg.MappedField)
+	for _, m := range mapping {
+		mapped[m.ID()] = m
 	}
+	for i, f := range fields {
+		if f.ID <= 0 || f.ID > math.MaxInt32 {
+			return nil, fmt.Errorf("the column %q has the id %d", f.Name, f.ID)
+		}
+		c := columns.Column{Name: f.Name, ID: int32(f.ID)}
+		if names := mapped[f.ID].Names; len(names) > 0 {
+			c.Physical, c.Aliases = names[0], names[1:]
+		}
+		if err := setType(&c, f.Type, mapped[f.ID].Fields); err != nil {
+			return nil, err
+		}
+		translated[i] = c
+	}
+	return translated, nil
+}
+
+func setType(c *columns.Column, t iceberg.Type, mapping []iceberg.MappedField) (err error) {
+	var inner []iceberg.NestedField
+	switch t := t.(type) {
+	case *iceberg.StructType:
+		c.Type = columns.Struct
+		c.Fields, err = columnsOfPlan(t.FieldList, mapping)
+		return err
+	case *iceberg.ListType:
+		c.Type, inner = columns.List, []iceberg.NestedField{t.ElementField()}
+	case *iceberg.MapType:
+		c.Type, inner = columns.Map, []iceberg.NestedField{t.KeyField(), t.ValueField()}
+	default:
+		c.Type = typeInFiles(t)
+		return nil
+	}
+	for _, f := range inner { // data files have these by their places
+		var names []iceberg.MappedField
+		if at := slices.IndexFunc(mapping, func(m iceberg.MappedField) bool { return m.ID() == f.ID }); at >= 0 {
+			names = mapping[at].Fields
+		}
+		part := columns.Column{Name: f.Name}
+		if err := setType(&part, f.Type, names); err != nil {
+			return err
+		}
+		c.Fields = append(c.Fields, part)
+	}
+	return nil
+}
+
+// typeInFiles returns the name that ufs-stream has for a type of columns in data files, or "" if files have it in
+// different ways.
+func typeInFiles(t iceberg.Type) string {
+	switch t := t.(type) {
+	case iceberg.BooleanType:
+		return "bool"
+	case iceberg.Int32Type:
+		return "int32"
+	case iceberg.Int64Type:
+		return "int64"
+	case iceberg.DecimalType:
+		return fmt.Sprintf("decimal(%d,%d)", t.Precision(), t.Scale())
+	case iceberg.TimestampType, iceberg.TimestampNsType:
+		return "timestamp_ntz"
+	case iceberg.TimestampTzType, iceberg.TimestampTzNsType:
+		return "timestamp"
+	case iceberg.FixedType:
+		return "binary"
+	case iceberg.VariantType:
+		return columns.Variant
+	case iceberg.Float32Type, iceberg.Float64Type, iceberg.DateType, iceberg.TimeType, iceberg.StringType, iceberg.BinaryType, iceberg.UUIDType:
+		return t.Type()
+	}
+	return ""
+}
+
+// columnsInFile describes how the columns of one file differ from the columns of the table.
+type columnsInFile struct {
+	hasIDs  bool
+	lacking []lackingColumn
+}
+
+// lackingColumn is a column of the table, or a field of a struct, that a file does not have.
+type lackingColumn struct {
+	iceberg.NestedField
+	path string // its name with the names of the structs that contain it
+}
+
+// matchColumns finds the columns of the table that a file lacks. root is the schema of the file.
+func matchColumns(shown string, table *iceberg.Schema, mapping iceberg.NameMapping, root *schema.GroupNode) (columnsInFile, error) {
+	c := columnsInFile{hasIDs: hasFieldIDs(root)}
 	switch {
-	case identified:
+	case c.hasIDs:
 		mapping = nil
 	case mapping == nil && root.NumFields() > 0:
-		e := stream.Dataf(path, "its columns have no ids, and the table has no mapping of names (schema.name-mapping.default)")
+		e := stream.Dataf(shown, "its columns have no ids, and the table has no mapping of names (schema.name-mapping.default)")
 		e.Remedy = rewriteRemedy()
-		return m.columns, e
+		return c, e
 	}
-	return m.columns, m.matchGroup("", table.AsStruct().FieldList, mapping, root)
+	c.matchFields("", table.AsStruct().FieldList, mapping, root)
+	return c, nil
 }
 
 func rewriteRemedy() stream.Text {
 	return stream.Textf("have the table's files written again under its present schema and plan again, as by Spark's CALL system.rewrite_data_files(table => '…', options => map('rewrite-all', 'true'))")
 }
 
-func (m *matcher) matchGroup(prefix string, fields []iceberg.NestedField, mapping []iceberg.MappedField, group *schema.GroupNode) error {
-	byID, byName := make(map[int]schema.Node), make(map[string]schema.Node)
-	ids := make([]int, group.NumFields())
-	for i := range ids {
+func (c *columnsInFile) matchFields(prefix string, fields []iceberg.NestedField, mapping []iceberg.MappedField, group *schema.GroupNode) {
+	ids, nodes := make(map[string]int), make(map[int]schema.Node)
+	for _, f := range mapping {
+		for _, name := range f.Names {
+			ids[name] = f.ID()
+		}
+	}
+	for i := range group.NumFields() {
 		n := group.Field(i)
-		ids[i] = int(n.FieldID())
-		if mapping != nil {
-			ids[i] = mappedFieldID(mapping, n.Name())
+		if id, mapped := ids[n.Name()]; c.hasIDs {
+			nodes[int(n.FieldID())] = n
+		} else if mapped {
+			nodes[id] = n
 		}
-		if ids[i] >= 0 {
-			byID[ids[i]] = n
-		}
-		byName[n.Name()] = n
 	}
 	for _, f := range fields {
-		n, found := byID[f.ID]
-		_, namesake := byName[f.Name]
-		switch {
-		case found && n.Name() != f.Name:
-			return m.errColumn(prefix+f.Name, "the table's column is called %q in this file: it was renamed after the file was written", prefix+n.Name())
-		case !found && namesake:
-			return m.errColumn(prefix+f.Name, "this file has another column of that name: the table's was added again after one was dropped")
-		case !found:
-			m.lacking = append(m.lacking, lackingColumn{f.ID, prefix + f.Name})
+		found := nodes[f.ID]
+		if found == nil {
+			c.lacking = append(c.lacking, lackingColumn{f, prefix + f.Name})
 			continue
 		}
-		if err := m.matchNested(prefix+f.Name+".", f, mapping, n); err != nil {
-			return err
+		below, isGroup := found.(*schema.GroupNode)
+		if t, ok := f.Type.(*iceberg.StructType); ok && isGroup {
+			c.matchFields(prefix+f.Name+".", t.FieldList, mappedFields(mapping, found.Name()), below)
 		}
 	}
-	for i, id := range ids {
-		if !slices.ContainsFunc(fields, func(f iceberg.NestedField) bool { return f.ID == id }) {
-			return m.errColumn(prefix+group.Field(i).Name(), "the table has no such column any more, and this file still has it")
-		}
-	}
-	return nil
 }
 
-// matchNested compares the fields of column f, if it is a struct, with the file's node n. Of a number it records the
-// width.
-func (m *matcher) matchNested(prefix string, f iceberg.NestedField, mapping []iceberg.MappedField, n schema.Node) error {
-	switch t := f.Type.(type) {
-	case *iceberg.StructType:
-		below, ok := n.(*schema.GroupNode)
-		if !ok {
-			return m.errColumn(prefix[:len(prefix)-1], "this is a struct in the table, and none in this file")
-		}
-		if mapping != nil {
-			mapping = mappedFields(mapping, n.Name())
-		}
-		return m.matchGroup(prefix, t.FieldList, mapping, below)
-	case iceberg.Int32Type, iceberg.Int64Type, iceberg.Float32Type, iceberg.Float64Type:
-		if leaf, ok := n.(*schema.PrimitiveNode); ok {
-			m.widths[f.ID] = leaf.PhysicalType()
+// hasFieldIDs reports whether any column of a file has an id.
+func hasFieldIDs(group *schema.GroupNode) bool {
+	for i := range group.NumFields() {
+		n := group.Field(i)
+		if below, ok := n.(*schema.GroupNode); n.FieldID() >= 0 || ok && hasFieldIDs(below) {
+			return true
 		}
 	}
-	return nil
-}
-
-func (m *matcher) errColumn(column, format string, args ...any) error {
-	e := stream.Dataf(m.path, format, args...)
-	e.Column, e.Remedy = column, rewriteRemedy()
-	return e
+	return false
 }
 
 func mappedFieldID(mapping []iceberg.MappedField, name string) int {
@@ -140,64 +185,39 @@ func mappedFields(mapping []iceberg.MappedField, name string) []iceberg.MappedFi
 	return []iceberg.MappedField{}
 }
 
-// commonColumns checks that all files of a plan have the same columns. It returns the columns that no file has: in keys
-// if they are partition keys with a value in every file, otherwise in absent.
-func commonColumns(files []*dataFile) (keys []lackingColumn, absent []string, err error) {
-	lacking := make(map[lackingColumn]int)
-	var order []lackingColumn
+// keysOfPlan returns the columns whose values a plan has for every file: those that a file lacks although its partition
+// has their value. It fails if a file lacks a column that has a default, which a plan cannot contain.
+func keysOfPlan(files []*dataFile) (keys []iceberg.NestedField, err error) {
+	known := make(map[int]*dataFile)
 	for _, f := range files {
 		for _, c := range f.columns.lacking {
-			if lacking[c] == 0 {
-				order = append(order, c)
+			value, partitioned := f.identity[c.ID]
+			switch {
+			case !partitioned && c.InitialDefault != nil && f.rows > 0:
+				text, _ := json.Marshal(c.InitialDefault)
+				return nil, f.errColumn(c.path, "this file was written before the table had the column, whose default for such files is %s, and ufs-stream would read it as null", text)
+			case value == nil || known[c.ID] != nil:
+			case c.path != c.Name:
+				return nil, f.errColumn(c.path, "this file lacks the field, and its partition has the value; ufs-stream takes only columns outside of structs from partitions")
+			default:
+				keys, known[c.ID] = append(keys, c.NestedField), f
 			}
-			lacking[c]++
 		}
 	}
-	for _, c := range order {
-		without := slices.IndexFunc(files, func(f *dataFile) bool { return slices.Contains(f.columns.lacking, c) })
-		if lacking[c] < len(files) {
-			with := slices.IndexFunc(files, func(f *dataFile) bool { return !slices.Contains(f.columns.lacking, c) })
-			e := stream.Dataf(place.DisplayName(files[without].path), "this file lacks the column, and %s has it: it was added to the table between the two", place.DisplayName(files[with].path))
-			e.Column, e.Remedy = c.name, rewriteRemedy()
-			return nil, nil, e
-		}
-		valued := 0
+	for _, key := range keys {
 		for _, f := range files {
-			if _, ok := f.identity[c.id]; ok {
-				valued++
+			if _, partitioned := f.identity[key.ID]; !partitioned {
+				return nil, f.errColumn(key.Name, "this file is not partitioned by the column, and %s has its value only as a partition", place.DisplayName(known[key.ID].path))
 			}
 		}
-		switch {
-		case valued == len(files):
-			keys = append(keys, c)
-		case valued > 0:
-			without := slices.IndexFunc(files, func(f *dataFile) bool { _, ok := f.identity[c.id]; return !ok })
-			e := stream.Dataf(place.DisplayName(files[without].path), "this file neither has the column nor is partitioned by it, as others are")
-			e.Column, e.Remedy = c.name, rewriteRemedy()
-			return nil, nil, e
-		default:
-			absent = append(absent, c.name)
-		}
 	}
-	return keys, absent, checkWidths(files)
+	return keys, nil
 }
 
-func checkWidths(files []*dataFile) error {
-	for _, f := range files[1:] {
-		ids := make([]int, 0, len(f.columns.widths))
-		for id := range f.columns.widths {
-			ids = append(ids, id)
-		}
-		slices.Sort(ids)
-		for _, id := range ids {
-			if was, ok := files[0].columns.widths[id]; ok && was != f.columns.widths[id] {
-				e := stream.Dataf(place.DisplayName(f.path), "it is %v here and %v in %s: the table widened it between the two", f.columns.widths[id], was, place.DisplayName(files[0].path))
-				e.Column, e.Remedy = f.names[id], rewriteRemedy()
-				return e
-			}
-		}
-	}
-	return nil
+func (f *dataFile) errColumn(column, format string, args ...any) error {
+	e := stream.Dataf(place.DisplayName(f.path), format, args...)
+	e.Column, e.Remedy = column, rewriteRemedy()
+	return e
 }
 
 func partitionText(columnType iceberg.Type, value any) (string, error) {
@@ -209,12 +229,23 @@ func partitionText(columnType iceberg.Type, value any) (string, error) {
 		if text := fmt.Sprint(v); text != nullKey && text != "" {
 			return text, nil
 		}
+	case float32:
+		return finiteText(float64(v))
+	case float64:
+		return finiteText(v)
 	case iceberg.Date:
 		return iceberg.DateLiteral(v).String(), nil
 	case iceberg.Decimal:
 		return v.String(), nil
 	}
 	return "", fmt.Errorf("its partition value is of type %s, which cannot be carried in a plan", columnType)
+}
+
+func finiteText(v float64) (string, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "", errors.New("its partition value is not finite, and cannot be carried in a plan")
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64), nil
 }
 
 // nullKey represents a null among the partition values of a plan.

@@ -286,15 +286,6 @@ func defaultLiteral(t iceberg.Type, value any) (any, error) {
 	return nil, fmt.Errorf("its default %v cannot be read", value)
 }
 
-func hasFieldIDs(root *schema.GroupNode) bool {
-	for i := range root.NumFields() {
-		if root.Field(i).FieldID() >= 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // findNodes appends the nodes of a column. Without ids in the file, mapping has the ids of names.
 func findNodes(group *schema.GroupNode, mapping []iceberg.MappedField, id int, found []schema.Node) []schema.Node {
 	for i := range group.NumFields() {

@@ -6,7 +6,8 @@
 //  3. Translate the condition into Iceberg's expressions, as far as possible, to leave out partitions and files
 //     without a matching row (prune.go). The plan contains the whole condition.
 //  4. Find the rows that delete files delete (deletes.go, vectors.go, equality.go), as the plan has them.
-//  5. Refuse files in which Iceberg, by id, and ufs-stream, by name, would find different columns (columns.go).
+//  5. Describe the table's columns, so that ufs-stream finds them in files by id, or by the table's names for files without
+//     ids (columns.go).
 //  6. Write the plan file (plan.go).
 //
 // It is a module of its own because iceberg-go needs arrow-go v18, which cannot be linked together with the v15 of
@@ -105,9 +106,9 @@ matching row are left out, and ufs-stream applies the whole condition to the row
   ufs-stream select --plan t.plan.json -k 50
   ufs-stream plan --plan t.plan.json -o job.plan.json     (freezes it for many machines)
 
-Rows that delete files and deletion vectors delete are not in the plan. Refused by name are data and
-delete files that are not Parquet or are encrypted, and files whose columns have other names than the
-table's. So is what the metadata name outside of the table's own folder or bucket, unless --allow covers it.`,
+Rows that delete files and deletion vectors delete are not in the plan, and columns are those of the
+table's schema, by field id. Refused by name are data and delete files that are not Parquet or are encrypted,
+and what the metadata name outside of the table's own folder or bucket, unless --allow covers it.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -122,9 +123,6 @@ table's. So is what the metadata name outside of the table's own folder or bucke
 				return err
 			}
 			if !quiet {
-				for _, w := range done.warnings {
-					fmt.Fprintln(errw, "warning:", w)
-				}
 				fmt.Fprintf(errw, "%s: %s\n", place.DisplayName(q.output), done)
 			}
 			return nil

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/internal/disk/planfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -27,10 +28,9 @@ const maxReaders = 16
 // dataFile is a live data file of the table.
 type dataFile struct {
 	iceberg.DataFile
-	columns  columns
-	path     string // path or URL with which ufs-stream opens it
-	version  string // version, if it is an object
-	names    map[int]string
+	columns  columnsInFile
+	path     string      // path or URL with which ufs-stream opens it
+	version  string      // version, if it is an object
 	identity map[int]any // values of the identity partitions, by column id
 
 	task          table.FileScanTask // the delete files that apply to it
@@ -46,7 +46,6 @@ type planSummary struct {
 	liveFiles string // number of data files in the snapshot; empty if the summary of the snapshot lacks it
 	bytes     int64
 	snapshot  *table.Snapshot
-	warnings  []string
 }
 
 func (p *planSummary) String() string {
@@ -88,27 +87,26 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 	if files = slices.DeleteFunc(files, func(f *dataFile) bool { return f.whollyDeleted }); len(files) == 0 {
 		return nil, stream.Dataf(name, "all rows of snapshot %d of this Iceberg table that a plan would have are deleted", s.SnapshotID)
 	}
-	keys, absent, err := commonColumns(files)
-	if err != nil {
-		return nil, err
-	}
 	done := &planSummary{files: len(files), snapshot: s.Snapshot}
 	if s.Summary != nil {
 		done.liveFiles = s.Summary.Properties["total-data-files"]
 	}
-	for _, column := range absent {
-		done.warnings = append(done.warnings, fmt.Sprintf("no file has the table's column %q, which is in no plan then", column))
-	}
 	head := planfile.Header{
-		Table:    &stream.Table{Path: tableName(q), Format: "iceberg", Version: s.SnapshotID, Time: timeText(s.TimestampMs)},
-		Count:    len(files),
-		Warnings: done.warnings,
+		Table: &stream.Table{Path: tableName(q), Format: "iceberg", Version: s.SnapshotID, Time: timeText(s.TimestampMs)},
+		Count: len(files),
+	}
+	if head.Columns, err = tableColumns(t, s.schema, files, name); err != nil {
+		return nil, err
+	}
+	keys, err := keysOfPlan(files)
+	if err != nil {
+		return nil, err
 	}
 	if q.where != "" {
 		head.Options = map[string]string{"where": q.where}
 	}
 	for _, k := range keys {
-		head.Keys = append(head.Keys, k.name)
+		head.Keys = append(head.Keys, k.Name)
 	}
 	head.Roots = place.CommonRoots(func(yield func(string) bool) {
 		for _, f := range files {
@@ -125,12 +123,9 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 		}
 		lines[i] = planfile.File{Path: path, Bytes: f.FileSizeBytes(), Version: f.version, Deleted: f.deletedRows}
 		for _, k := range keys {
-			field, _ := s.schema.FindFieldByID(k.id)
-			text, err := partitionText(field.Type, f.identity[k.id])
+			text, err := partitionText(k.Type, f.identity[k.ID])
 			if err != nil {
-				e := stream.Dataf(place.DisplayName(f.path), "%w", err)
-				e.Column, e.Remedy = k.name, rewriteRemedy()
-				return nil, e
+				return nil, f.errColumn(k.Name, "%w", err)
 			}
 			lines[i].Keys = append(lines[i].Keys, text)
 		}
@@ -141,6 +136,23 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 		return nil, err
 	}
 	return done, savePlan(ctx, q.output, head, lines)
+}
+
+// tableColumns returns the columns of the table for a plan. If a file has no field ids, they have the names of the table's
+// mapping too.
+func tableColumns(t *table.Table, current *iceberg.Schema, files []*dataFile, name string) ([]columns.Column, error) {
+	var mapping iceberg.NameMapping
+	if slices.ContainsFunc(files, func(f *dataFile) bool { return !f.columns.hasIDs }) {
+		mapping = t.NameMapping()
+	}
+	translated, err := columnsOfPlan(current.AsStruct().FieldList, mapping)
+	if err == nil {
+		_, err = columns.NewSchema(translated)
+	}
+	if err != nil {
+		return nil, stream.Dataf(name, "the table's schema, or its mapping of names (schema.name-mapping.default), cannot be read: %w", err)
+	}
+	return translated, nil
 }
 
 func tableName(q request) string {
@@ -215,16 +227,12 @@ func (s *snapshot) listFilteredTasks(ctx context.Context, filter iceberg.Boolean
 }
 
 func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, tasks []table.FileScanTask) ([]*dataFile, error) {
-	names := make(map[int]string)
-	for _, f := range s.schema.Fields() {
-		names[f.ID] = f.Name
-	}
 	var files []*dataFile
 	for _, task := range tasks { // several tasks may be pieces of one data file
 		if n := len(files); n > 0 && files[n-1].FilePath() == task.File.FilePath() {
 			continue
 		}
-		f := &dataFile{DataFile: task.File, task: task, names: names, identity: identityPartitionValues(t.Metadata(), task.File)}
+		f := &dataFile{DataFile: task.File, task: task, identity: identityPartitionValues(t.Metadata(), task.File)}
 		files = append(files, f)
 	}
 	faults := make([]error, len(files))

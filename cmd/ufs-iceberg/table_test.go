@@ -166,6 +166,16 @@ func appendValue(b array.Builder, t arrow.DataType, v any) {
 		b.Append(arrow.Date32FromTime(v.(time.Time)))
 	case *array.TimestampBuilder:
 		b.Append(arrow.Timestamp(v.(time.Time).UnixMicro()))
+	case *array.StructBuilder:
+		b.Append(true)
+		for i, f := range t.(*arrow.StructType).Fields() {
+			appendValue(b.FieldBuilder(i), f.Type, v.(row)[f.Name])
+		}
+	case *array.ListBuilder:
+		b.Append(true)
+		for _, x := range v.([]any) {
+			appendValue(b.ValueBuilder(), t.(*arrow.ListType).Elem(), x)
+		}
 	case *array.Decimal128Builder:
 		scale := math.Pow10(int(t.(arrow.DecimalType).GetScale()))
 		b.Append(decimal128.FromI64(int64(math.Round(v.(float64) * scale))))
