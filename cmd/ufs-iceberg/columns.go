@@ -115,7 +115,7 @@ func matchColumns(shown string, table *iceberg.Schema, mapping iceberg.NameMappi
 	switch {
 	case c.hasIDs:
 		mapping = nil
-	case mapping == nil && root.NumFields() > 0:
+	case len(mapping) == 0 && root.NumFields() > 0:
 		e := stream.Dataf(shown, "its columns have no ids, and the table has no mapping of names (schema.name-mapping.default)")
 		e.Remedy = rewriteRemedy()
 		return c, e
@@ -220,23 +220,44 @@ func (f *dataFile) errColumn(column, format string, args ...any) error {
 	return e
 }
 
+// partitionText returns the text of a partition value for a plan. Some writers of manifests give a value another type than
+// its column has.
 func partitionText(columnType iceberg.Type, value any) (string, error) {
 	if value == nil {
 		return nullKey, nil
 	}
-	switch v := value.(type) {
-	case bool, int32, int64, string:
-		if text := fmt.Sprint(v); text != nullKey && text != "" {
-			return text, nil
+	switch columnType.(type) {
+	case iceberg.BooleanType:
+		if v, ok := value.(bool); ok {
+			return strconv.FormatBool(v), nil
 		}
-	case float32:
-		return finiteText(float64(v))
-	case float64:
-		return finiteText(v)
-	case iceberg.Date:
-		return iceberg.DateLiteral(v).String(), nil
-	case iceberg.Decimal:
-		return v.String(), nil
+	case iceberg.Int32Type, iceberg.Int64Type:
+		switch value.(type) {
+		case int32, int64:
+			return fmt.Sprint(value), nil
+		}
+	case iceberg.StringType:
+		if v, ok := value.(string); ok && v != nullKey && v != "" {
+			return v, nil
+		}
+	case iceberg.Float32Type, iceberg.Float64Type:
+		switch v := value.(type) {
+		case float32:
+			return finiteText(float64(v))
+		case float64:
+			return finiteText(v)
+		}
+	case iceberg.DateType:
+		if v, ok := value.(iceberg.Date); ok {
+			return iceberg.DateLiteral(v).String(), nil
+		}
+	case iceberg.DecimalType:
+		switch v := value.(type) {
+		case iceberg.Decimal:
+			return v.String(), nil
+		case iceberg.DecimalLiteral:
+			return v.String(), nil
+		}
 	}
 	return "", fmt.Errorf("its partition value is of type %s, which cannot be carried in a plan", columnType)
 }

@@ -23,7 +23,7 @@ import (
 // is newer than v6. With a catalog only the catalog knows for certain which file is the newest.
 var (
 	versionedName = regexp.MustCompile(`^v(\d+)(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
-	uuidName      = regexp.MustCompile(`^(\d{5,})-[0-9a-fA-F-]{36}(\.gz|\.zstd)?\.metadata\.json(\.gz|\.zstd)?$`)
+	numberedName  = regexp.MustCompile(`^(\d{5,})-.+\.metadata\.json(\.gz|\.zstd)?$`) // mostly with a UUID
 )
 
 func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
@@ -68,6 +68,11 @@ func openHadoop(ctx context.Context, q request) (*table.Table, *lake, error) {
 	if err != nil {
 		return nil, nil, asDataError(name, "these metadata of an Iceberg table cannot be read", err)
 	}
+	root := strings.TrimPrefix(t.Metadata().Location(), "./")
+	scheme, _, isURL := strings.Cut(root, "://")
+	if _, err := parseLocation(root); err != nil && !place.IsURL(folder) && (!isURL || scheme == "file") {
+		l.relativeRoot, l.folder = strings.TrimSuffix(root, "/"), filepath.ToSlash(folder)
+	}
 	return t, l, nil
 }
 
@@ -95,7 +100,7 @@ func (l *lake) newestMetadata(folder string) (string, error) {
 		return best, found
 	}
 	version, hadoop := find(versionedName)
-	_, cataloged := find(uuidName)
+	_, cataloged := find(numberedName)
 	ambiguous := func(what string) error {
 		e := stream.Dataf(place.DisplayName(below), "%s, so the folder does not tell which metadata are the table's newest", what)
 		e.Remedy = stream.Textf("ask its catalog ({catalog} rest or glue), or give the metadata file itself as TABLE")
@@ -103,7 +108,7 @@ func (l *lake) newestMetadata(folder string) (string, error) {
 	}
 	switch {
 	case len(hadoop) == 0 && len(cataloged) == 0:
-		e := stream.Dataf(place.DisplayName(folder), "this is no Iceberg table: no metadata file is below metadata/")
+		e := stream.Dataf(place.DisplayName(folder), "this is no Iceberg table: below metadata/ is no metadata file whose name tells its version")
 		e.Remedy = stream.Textf("give the table's folder, a metadata file, or {catalog} rest or glue with namespace.table")
 		return "", e
 	case len(hadoop) > 0 && len(cataloged) > 0:

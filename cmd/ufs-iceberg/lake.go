@@ -29,6 +29,9 @@ type lake struct {
 	allow             []string     // places that the user allows, other than the table's folder or bucket
 	scope             *place.Scope // places that the metadata may refer to; nil until the location of the table is known
 
+	// A location such as warehouse/t, which is no place by itself, means the folder in which the table was found.
+	relativeRoot, folder string
+
 	mu           sync.Mutex
 	openedPlaces []string // paths and URLs of the files opened so far
 }

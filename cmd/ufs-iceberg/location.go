@@ -82,6 +82,9 @@ func parseFileLocation(text, rest string) (location, error) {
 // resolvePlace returns the path or URL with which ufs-stream opens a file that a table's metadata name. It returns an
 // error if the file is outside the table's folder or bucket, unless the user allows its place.
 func (l *lake) resolvePlace(text string) (string, error) {
+	if rest, ok := strings.CutPrefix(strings.TrimPrefix(text, "./"), l.relativeRoot+"/"); ok && l.relativeRoot != "" {
+		text = l.folder + "/" + rest
+	}
 	named, err := parseLocation(text)
 	if err != nil {
 		return "", err
