@@ -11,6 +11,7 @@ import unittest.mock
 import xml.etree.ElementTree
 
 import numpy as np
+import pandas as pd
 
 import ufs_stream
 from ufs_stream import _command
@@ -104,6 +105,44 @@ class Command(unittest.TestCase):
         self.assertIn("and 20 more", many._repr_html_())
         one = ufs_stream.Selection({**s, "selected": [{"rank": 1, "name": "a", "column": 0}], "warnings": []})
         self.assertNotIn("<svg", one._repr_html_())
+
+    def test_reads_a_data_frame_like_a_file(self):
+        X = planted(rows=400)[0]
+        names = ["x=y", "a,b", "é", "*", "e[0]", " padded ", "same", "same", "", 'q"', "line\nbreak", 7, "#", "-k", "c14", "c15", "c16", "c17", "c18", "c19"]
+        frame = pd.DataFrame(X)
+        frame.columns = names
+        np.save(self.path("same.npy"), X)
+        whole = ufs_stream.select(self.path("same.npy"), k=6, method="greedy")
+        of_frame = ufs_stream.select(frame, k=6, method="greedy")
+        keep = ("column", "score", "error")
+        self.assertEqual([{key: f[key] for key in keep} for f in of_frame["selected"]], [{key: f[key] for key in keep} for f in whole["selected"]])
+
+        frame = pd.DataFrame(X, columns=[f"c{at}" for at in range(20)]).astype({"c3": "float32", "c4": "float16"})
+        frame["zip"] = [f"0{at:04}" for at in range(400)]
+        frame["when"] = pd.date_range("2026-01-01", periods=400, freq="h")
+        frame["kind"] = pd.Categorical(list("abcd") * 100)
+        frame["said"] = ["NA", "-999", "x,y", 'q"'] * 100
+        frame["flag"] = np.arange(400) % 3 == 0
+        frame["count"] = pd.array([1, None, 3, 2**60] * 100, dtype="Int64")
+        frame.loc[3, "c1"] = np.nan
+        with self.assertWarnsRegex(ufs_stream.UFSWarning, "filled by their column's mean: 100 in count, 1 in c1"):
+            s = ufs_stream.select(frame, k=5, method="greedy")
+        self.assertEqual({c["name"]: c["why"].split(" (")[0] for c in s["left_out"]}, {"zip": "text", "when": "timestamp", "kind": "text", "said": "text"})
+        self.assertEqual((s["features"], s["input_columns"]), (22, 26))
+        more = ufs_stream.select(frame, k=5, method="greedy", missing="mean", categorical="kind", times=True)
+        self.assertGreater(more["features"], 22 + 4)
+        self.assertIn("kind=a", [c["name"] for c in more["columns"]])
+        ufs_stream.scan(frame, self.path("frame.ufs"), missing="mean")
+        again = ufs_stream.select(stats=self.path("frame.ufs"), method="greedy", k=5)
+        self.assertEqual([f["name"] for f in again["selected"]], [f["name"] for f in s["selected"]])
+        ufs_stream.apply(frame, s, self.path("out.csv"), also=["zip", "said"])
+        written = pd.read_csv(self.path("out.csv"), dtype=str, keep_default_na=False)
+        self.assertEqual(list(written["zip"]), list(frame["zip"]))
+        self.assertEqual(list(written["said"]), list(frame["said"]))
+        for f in s["selected"]:
+            if f["name"].startswith("c"):
+                got = [float(text) if text else np.nan for text in written[f["name"]]]  # pandas' own parsers round
+                np.testing.assert_array_equal(got, frame[f["name"]].to_numpy(dtype="float64", na_value=np.nan))
 
     def test_flags(self):
         got = _command.flags_of({"k": 3, "memory_limit": "1GiB", "keep": ["a", "b,c", 'd"'], "anonymous": True, "label": None})

@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, Union
 
 from ._errors import BY_EXIT_CODE, CommandNotFoundError, InternalError, UFSError, UFSWarning
+from ._frame import is_frame, write_frame
 from ._selection import Selection
 
 COMMAND = "ufs-stream"
 
 Path = Union[str, "os.PathLike[str]"]
-Inputs = Union[Path, Sequence[Path]]
+Inputs = Union[Path, Sequence[Path], Any]  # Any: a DataFrame of pandas
 Progress = Union[bool, Callable[[dict[str, Any]], object], None]
 
 
@@ -208,7 +209,8 @@ def select(
 ) -> Selection:
     """Select features and return the Selection, the dict of ``select --format json``.
 
-    `inputs` is a path, glob, folder or URL, or a list of them; None with ``stats="all.ufs"``.
+    `inputs` is a path, glob, folder or URL, or a list of them, or a DataFrame of pandas, which is read like a file: texts,
+    dates and categories are no features unless `options` say so. It is None with ``stats="all.ufs"``.
     `options` are the flags of select with underscores: ``k=20, method="greedy",
     memory_limit="4GiB", where="day >= '2026-01-01'"``. What the command warns of is issued as
     :class:`UFSWarning`, and so is what it fills by the mean without being asked to (``missing``).
@@ -235,7 +237,7 @@ def write_plan(
     inputs: Inputs, output: Path, *, command: Path | None = None, progress: Progress = None, **options: Any
 ) -> None:
     """Write a plan file, `output` as job.plan.json, which fixes the files to read and whose shards :func:`scan` takes."""
-    _write("plan", _paths(inputs), output, command, progress, options)
+    _write("plan", inputs, output, command, progress, options)
 
 
 def explain(
@@ -253,12 +255,8 @@ def explain(
     answer has weights, correlations and exact combinations too.
     """
     columns = [columns] if isinstance(columns, str) else list(columns)
-    with _file_of(selection) as path:
-        out = run(
-            ["explain", "--format=json", *flags_of({"selection": path, **options}), "--", *columns, *_paths(inputs)],
-            command=command,
-            progress=progress,
-        )
+    with _file_of(selection) as path, _paths(inputs, {"selection": path, **options}) as (paths, options):
+        out = run(["explain", "--format=json", *flags_of(options), "--", *columns, *paths], command=command, progress=progress)
     explanation: dict[str, Any] = json.loads(out)
     _warn_of(explanation)
     return explanation
@@ -278,14 +276,14 @@ def scan(
 
     ``select(stats=output)`` selects from it, and :func:`merge` adds such files.
     """
-    _write("scan", _paths(inputs), output, command, progress, options)
+    _write("scan", inputs, output, command, progress, options)
 
 
 def merge(
     files: Inputs, output: Path, *, command: Path | None = None, progress: Progress = None, **options: Any
 ) -> None:
     """Add the statistics of `files`, or of a folder of parts, into the file `output`."""
-    _write("merge", _paths(files), output, command, progress, options)
+    _write("merge", files, output, command, progress, options)
 
 
 def report(
@@ -293,7 +291,7 @@ def report(
 ) -> None:
     """Write a selection, the result of :func:`select` or the path of its JSON, as one HTML page."""
     with _file_of(selection) as path:
-        _write("report", [path], output, command, None, options)
+        _write("report", path, output, command, None, options)
 
 
 def apply(
@@ -311,21 +309,30 @@ def apply(
     flags of apply, as ``also=["id"]``.
     """
     with _file_of(selection) as path:
-        _write("apply", _paths(inputs), output, command, progress, {"selection": path, **options})
+        _write("apply", inputs, output, command, progress, {"selection": path, **options})
 
 
 def _result(verb: str, inputs: Inputs | None, command: Path | None, progress: Progress, options: dict[str, Any]) -> dict[str, Any]:
-    out = run([verb, "--format=json", *flags_of(options), "--", *_paths(inputs)], command=command, progress=progress)
+    with _paths(inputs, options) as (paths, options):
+        out = run([verb, "--format=json", *flags_of(options), "--", *paths], command=command, progress=progress)
     result: dict[str, Any] = json.loads(out)
     return result
 
 
-def _write(verb: str, paths: list[str], output: Path, command: Path | None, progress: Progress, options: dict[str, Any]) -> None:
-    run([verb, *flags_of(options), "--output", os.fspath(output), "--", *paths], command=command, progress=progress)
+def _write(verb: str, inputs: Inputs | None, output: Path, command: Path | None, progress: Progress, options: dict[str, Any]) -> None:
+    with _paths(inputs, options) as (paths, options):
+        run([verb, *flags_of(options), "--output", os.fspath(output), "--", *paths], command=command, progress=progress)
 
 
-def _paths(inputs: Inputs | None) -> list[str]:
-    return [] if inputs is None else inputs_of(inputs)
+@contextlib.contextmanager
+def _paths(inputs: Inputs | None, options: dict[str, Any]) -> Iterator[tuple[list[str], dict[str, Any]]]:
+    """Yield the paths of inputs, and options. A DataFrame is in a temporary file meanwhile, with options to read it."""
+    if not is_frame(inputs):
+        yield ([] if inputs is None else inputs_of(inputs)), options
+        return
+    with tempfile.TemporaryDirectory(prefix="ufs-stream-", dir=options.get("temp_dir")) as folder:
+        path, reading = write_frame(inputs, folder)
+        yield [path], {**reading, **options}
 
 
 def _warn_of(result: Mapping[str, Any]) -> None:

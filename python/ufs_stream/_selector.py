@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _command
 from ._command import Inputs, Path, Progress
 from ._errors import UFSError
+from ._frame import is_frame, unique_names
 from ._selection import Selection
 
 FINITE = "ensure_all_finite" if "ensure_all_finite" in inspect.signature(check_array).parameters else "force_all_finite"
@@ -293,11 +294,6 @@ def is_path(X: Any) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(x, (str, os.PathLike)) for x in X)
 
 
-def is_frame(X: Any) -> bool:
-    """Say whether X is a DataFrame of pandas."""
-    return hasattr(X, "iloc") and hasattr(X, "columns")
-
-
 def table_of(X: Any) -> Any:
     """Return X as numpy or pandas have it: the DataFrame of a table that offers one, as those of pyarrow and polars
     do, and NaN in place of what is masked or stands for all that a sparse column does not list."""
@@ -390,25 +386,6 @@ def text_in(column: Any) -> str | None:
     except (TypeError, ValueError):
         return f"texts or objects (the first is {column.dropna().iloc[0]!r})"
     return None
-
-
-def unique_names(names: Any) -> list[str]:
-    """Return names that tell the columns apart: those that are empty or not alone have their number."""
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    unique = []
-    for at, name in enumerate(names):
-        plain = name.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no UTF-8
-        if name and counts[name] == 1 and plain == name:
-            unique.append(name)
-            continue
-        own = f"{plain} (column {at})" if name else f"column {at}"
-        while own in counts:
-            own += "'"
-        counts[own] = 1
-        unique.append(own)
-    return unique
 
 
 def write_matrix(X: Any, names: Any, folder: str) -> tuple[str, dict[str, Any]]:
