@@ -178,7 +178,7 @@ func TestTablesAreNotReadAsBareFiles(t *testing.T) {
 		{[]string{root, filepath.Join(s.Dir, "hudi", "a.parquet")}, Options{}, []string{"cannot be combined"}},
 		{[]string{filepath.Join(root, "day=1")}, Options{}, []string{"part of the Delta table", root}},
 		{[]string{s.Dir}, Options{}, []string{"hudi", "Hudi table"}},
-		{[]string{filepath.Join(s.Dir, "iceberg")}, Options{}, []string{"an Iceberg table", "ufs-iceberg TABLE o t.plan.json"}},
+		{[]string{filepath.Join(s.Dir, "iceberg")}, Options{}, []string{"an Iceberg table", "ufs-iceberg " + filepath.Join(s.Dir, "iceberg") + " o t.plan.json", "ufs-stream select plan t.plan.json"}},
 		{[]string{filepath.Join(s.Dir, "hudi")}, Options{}, []string{"a Hudi table"}},
 		{[]string{s.URL("iceberg/")}, Options{}, []string{"an Iceberg table"}},
 		{[]string{s.URL("hudi/")}, Options{}, []string{"a Hudi table"}},

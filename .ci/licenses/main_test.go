@@ -11,7 +11,7 @@ import (
 // above, is one, and one beside them is not.
 func TestModuleWithoutLicense(t *testing.T) {
 	for file, want := range map[string]bool{
-		"LICENSE": true, "a/b/LICENSE.txt": true, "a/COPYING": true, "UNLICENSE": true, "License.txt": true, "LICENCE-MIT": true,
+		"LICENSE": true, "a/b/LICENSE.txt": true, "a/COPYING": true, "UNLICENSE": true, "License.txt": true, "LICENCE-MIT": true, "LICENSE_APACHE": true,
 		"c/LICENSE": false, "README.md": false, "license.go": false, "unlicensed.txt": false,
 	} {
 		dir := t.TempDir()
@@ -35,7 +35,7 @@ func TestModuleWithoutLicense(t *testing.T) {
 	}
 }
 
-// TestEveryModuleHasALicense: the modules of the program have, those that are linked on one system only too.
+// TestEveryModuleHasALicense: the modules of the programs have, those that are linked on one system only too.
 func TestEveryModuleHasALicense(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	linked, err := linkedModules(t.Context())
@@ -46,7 +46,10 @@ func TestEveryModuleHasALicense(t *testing.T) {
 	if err := printLicenses(&b, linked); err != nil {
 		t.Errorf("got error %v, want none", err)
 	}
-	for _, want := range []string{"\nGo go1.", "\ngithub.com/apache/arrow/go/v15 v", "\ngithub.com/JohnCGriffin/overflow v", "MIT License", "\ngolang.org/x/sys v"} {
+	if strings.Contains(b.String(), "\n"+own+" v") {
+		t.Errorf("%s is among the modules of others", own)
+	}
+	for _, want := range []string{"\nGo go1.", "\ngithub.com/apache/arrow/go/v15 v", "\ngithub.com/JohnCGriffin/overflow v", "MIT License", "\ngolang.org/x/sys v", "\ngithub.com/apache/arrow-go/v18 v", "\ngithub.com/apache/iceberg-go v"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q among the licences of %d modules", want, len(linked))
 		}

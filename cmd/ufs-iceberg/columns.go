@@ -20,7 +20,7 @@ import (
 // as of an import, has columns with the names in the table's mapping of names. The partition of a file may contain the
 // value of a column that the file lacks.
 
-// columnsOfPlan translates the fields of a struct for a plan. Names in data files are those of the mapping, if it is not nil.
+// columnsOfPlan translates the fields of a struct for a plan. The mapping, which may be nil, has their names in data files.
 func columnsOfPlan(fields []iceberg.NestedField, mapping []iceberg.MappedField) ([]columns.Column, error) {
 	translated, mapped := make([]columns.Column, len(fields)), make(map[int]iceberg.MappedField)
 	for _, m := range mapping {
@@ -109,7 +109,6 @@ type lackingColumn struct {
 	path string // its name with the names of the structs that contain it
 }
 
-// matchColumns finds the columns of the table that a file lacks. root is the schema of the file.
 func matchColumns(shown string, table *iceberg.Schema, mapping iceberg.NameMapping, root *schema.GroupNode) (columnsInFile, error) {
 	c := columnsInFile{hasIDs: hasFieldIDs(root)}
 	switch {
@@ -156,7 +155,6 @@ func (c *columnsInFile) matchFields(prefix string, fields []iceberg.NestedField,
 	}
 }
 
-// hasFieldIDs reports whether any column of a file has an id.
 func hasFieldIDs(group *schema.GroupNode) bool {
 	for i := range group.NumFields() {
 		n := group.Field(i)
@@ -185,8 +183,8 @@ func mappedFields(mapping []iceberg.MappedField, name string) []iceberg.MappedFi
 	return []iceberg.MappedField{}
 }
 
-// keysOfPlan returns the columns whose values a plan has for every file: those that a file lacks although its partition
-// has their value. It fails if a file lacks a column that has a default, which a plan cannot contain.
+// keysOfPlan returns the columns whose values a plan has for every file, because some file lacks the column although its
+// partition has the value. It fails if a file lacks a column that has a default, which a plan cannot contain.
 func keysOfPlan(files []*dataFile) (keys []iceberg.NestedField, err error) {
 	known := make(map[int]*dataFile)
 	for _, f := range files {
@@ -220,13 +218,11 @@ func (f *dataFile) errColumn(column, format string, args ...any) error {
 	return e
 }
 
-// partitionText returns the text of a partition value for a plan. Some writers of manifests give a value another type than
-// its column has.
 func partitionText(columnType iceberg.Type, value any) (string, error) {
 	if value == nil {
 		return nullKey, nil
 	}
-	switch columnType.(type) {
+	switch columnType.(type) { // some writers of manifests give a value another type than its column has
 	case iceberg.BooleanType:
 		if v, ok := value.(bool); ok {
 			return strconv.FormatBool(v), nil

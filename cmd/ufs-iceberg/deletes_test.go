@@ -44,7 +44,7 @@ func idsOf(rows []row) []int64 {
 	return ids
 }
 
-// plannedIDs are the sorted ids of the rows of a plan: those of its files, without the deleted.
+// plannedIDs are the sorted ids of the rows of a plan, without the deleted.
 func plannedIDs(t *testing.T, plan string) (ids []int64) {
 	t.Helper()
 	head, files := readPlan(t, plan)
@@ -269,7 +269,7 @@ func TestEqualityDeletes(t *testing.T) {
 	}
 }
 
-// Deletes of a partition apply to that partition alone, and those of an unpartitioned spec to all.
+// Deletes of a partition apply to that partition alone, and deletes of an unpartitioned spec to all.
 func TestEqualityDeletesOfPartitions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 2))
 	s := local(t, events(), nil, iceberg.Properties{"format-version": "2"})

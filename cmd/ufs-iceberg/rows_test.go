@@ -46,7 +46,7 @@ func leavesOf(prefix string, fields []iceberg.NestedField) (numbers, texts []str
 	return numbers, texts
 }
 
-// sameAsScan compares the rows that ufs-stream reads by a plan with those of iceberg-go's scan, bit by bit. It returns the
+// sameAsScan compares the rows that ufs-stream reads by a plan with the rows of iceberg-go's scan, bit by bit. It returns the
 // number of rows.
 func sameAsScan(t *testing.T, what string, tbl *table.Table, plan string, options ...table.ScanOption) int {
 	t.Helper()

@@ -173,7 +173,6 @@ func (p *puffinFile) readBytes(b []byte, at int64) error {
 	return err
 }
 
-// findVector returns the blob that an entry of a manifest names by its offset and size.
 func (p *puffinFile) findVector(v iceberg.DataFile) (puffin.BlobMetadata, error) {
 	var blob puffin.BlobMetadata
 	offset, size := v.ContentOffset(), v.ContentSizeInBytes()

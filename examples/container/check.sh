@@ -41,10 +41,11 @@ mkdir -p "$(go env GOMODCACHE)" "$(go env GOCACHE)"
 	-v "$(go env GOMODCACHE):/cache/mod" -v "$(go env GOCACHE):/cache/build" \
 	-t ufs-stream -f "$here/Containerfile" "$source"
 
-# 3. What is in it: the program, licences, the certificates and /tmp; and that it runs as nobody's user.
+# 3. What is in it: the programs, licences, the certificates and /tmp; and that it runs as nobody's user.
 image=$("${buildah[@]}" from --pull-never localhost/ufs-stream)
 files=$(cd "$("${buildah[@]}" mount "$image")" && find . -type f | sort)
 [ "$files" = "./etc/ssl/certs/ca-certificates.crt
+./usr/local/bin/ufs-iceberg
 ./usr/local/bin/ufs-stream
 ./usr/share/doc/ufs-stream/LICENSE
 ./usr/share/doc/ufs-stream/THIRD-PARTY-LICENSES" ] || { echo "the image has other files: $files"; exit 1; }
@@ -66,6 +67,9 @@ run demo --keep /data/demo >/dev/null
 owner=$(stat -c %u:%g "$work/data/demo")
 [ "$owner" = 65532:65532 ] || { echo "it ran as $owner"; exit 1; }
 run select /data/demo -k 6 -o /data/selection.json
+cp -r "$source/cmd/ufs-iceberg/testdata/tables/legacy_v1" "$work/data/"
+"${buildah[@]}" run -v "$work/data:/data" "$image" /usr/local/bin/ufs-iceberg /data/legacy_v1 -o /data/t.plan.json
+run select --plan /data/t.plan.json -k 1
 code=0
 run select /data/nothing -k 6 2>"$work/message" || code=$?
 [ "$code" = 3 ] && grep -q /data/nothing "$work/message" || { cat "$work/message"; echo "exit code $code for missing input, want 3"; exit 1; }

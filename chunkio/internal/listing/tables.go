@@ -76,7 +76,7 @@ func (e *tableError) toDataError() *stream.DataError {
 	case deltaTable:
 		refused.Remedy = stream.Textf("read it by itself, delta://%s", at)
 	case icebergTable:
-		refused.Remedy = stream.Textf("make a plan file of it with the program ufs-iceberg (cmd/ufs-iceberg: ufs-iceberg TABLE {o} t.plan.json) and read that, {plan} t.plan.json")
+		refused.Remedy = stream.Textf("make a plan of it, ufs-iceberg %s {o} t.plan.json, and read that, ufs-stream select {plan} t.plan.json; ufs-iceberg comes with ufs-stream (cmd/ufs-iceberg)", at)
 	case hudiTable:
 		refused.Remedy = stream.Textf("list the files of its newest commit and read them as @list.txt, or write a plain copy")
 	}
