@@ -58,6 +58,9 @@ func sameAsScan(t *testing.T, what string, tbl *table.Table, plan string, option
 	if wanted := slices.Concat(numbers, texts); !slices.Equal(slices.Sorted(slices.Values(head)), slices.Sorted(slices.Values(wanted))) {
 		t.Fatalf("%s: the columns are %q, want %q", what, head, wanted)
 	}
+	if h, _ := readPlan(t, plan); len(h.Keys) == 0 && !slices.Equal(head, slices.Concat(numbers, texts)) {
+		t.Errorf("%s: the columns are %q, want them in the order %q, %q", what, head, numbers, texts)
+	}
 	_, batches, err := scan.ToArrowRecords(t.Context())
 	must.Do(t, err)
 	var want []string

@@ -2,13 +2,16 @@ package main
 
 import (
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
 
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
@@ -18,9 +21,9 @@ import (
 func TestTablesOfOthers(t *testing.T) {
 	for name, rows := range map[string]int{"equality_deletes": 2, "legacy_v1": 3} {
 		dir := filepath.Join("testdata", "tables", name)
-		table, _, err := openHadoop(t.Context(), request{table: dir, catalog: hadoopCatalog})
+		opened, _, err := openHadoop(t.Context(), request{table: dir, catalog: hadoopCatalog})
 		must.Do(t, err)
-		if got := sameAsScan(t, name, table, mustPlan(t, dir)); got != rows {
+		if got := sameAsScan(t, name, opened, mustPlan(t, dir)); got != rows {
 			t.Errorf("%s: %d rows, want %d", name, got, rows)
 		}
 	}
@@ -83,5 +86,55 @@ func TestPartitionTexts(t *testing.T) {
 		if got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%v %v: got %q, %v, want %q", c.typ, c.value, got, err, c.want)
 		}
+	}
+}
+
+// A tag has the columns of its snapshot, and a branch has the columns of today, in the plan and in conditions.
+func TestColumnsOfRefs(t *testing.T) {
+	s := local(t, events(), nil, iceberg.Properties{"format-version": "2"})
+	rows := numbered(someEvents(rand.New(rand.NewPCG(20, 2)), 30), 0)
+	id := s.append(rows)
+	refs := []table.Update{
+		table.NewSetSnapshotRefUpdate("then", id, table.TagRef, 0, 0, 0),
+		table.NewSetSnapshotRefUpdate("side", id, table.BranchRef, 0, 0, 0),
+	}
+	must.Do(t, s.put(must.Get(table.UpdateTableMetadata(s.current.Metadata(), refs, s.current.MetadataLocation()))(t)))
+	evolve(s, renameColumn("x0", "y0"))
+	s.append(numbered(someEvents(rand.New(rand.NewPCG(21, 2)), 30), 100))
+	dir := s.current.Location()
+	for _, c := range []struct{ flag, name, column, none string }{{"--tag", "then", "x0", "y0"}, {"--branch", "side", "y0", "x0"}, {"--snapshot", itoa(id), "x0", "y0"}, {"--branch", "main", "y0", "x0"}} {
+		for _, where := range []string{"", c.column + " > 0"} {
+			plan := mustPlan(t, dir, c.flag, c.name, "--where", where)
+			h, _ := readPlan(t, plan)
+			var names []string
+			for _, column := range h.Columns {
+				names = append(names, column.Name)
+			}
+			if !slices.Contains(names, c.column) || slices.Contains(names, c.none) {
+				t.Errorf("%s %s where %q: the columns are %v, want %s and no %s", c.flag, c.name, where, names, c.column, c.none)
+			}
+			if want := 30; where == "" && c.name != "main" && len(rowsOfPlan(t, plan, nil)) != want+1 {
+				t.Errorf("%s %s: %d rows, want %d", c.flag, c.name, len(rowsOfPlan(t, plan, nil))-1, want)
+			}
+		}
+		refused(t, 2, []string{dir, c.flag, c.name, "--where", c.none + " > 0"}, c.none)
+	}
+}
+
+// Files of deletes that lie outside of the table are refused by name, like its data files.
+func TestDeletesElsewhere(t *testing.T) {
+	s := local(t, events(), nil, iceberg.Properties{"format-version": "2"})
+	s.append(numbered(someEvents(rand.New(rand.NewPCG(22, 2)), 30), 0))
+	b := positions(t, s, "p.parquet", deleted{dataFiles(t, s)[0], 3})
+	inside := filepath.Join(s.current.Location(), "data", "p.parquet")
+	outside := filepath.Join(t.TempDir(), "elsewhere.parquet")
+	must.Do(t, os.Rename(inside, outside))
+	f := b.Build()
+	moved := must.Get(iceberg.NewDataFileBuilder(s.current.Spec(), f.ContentType(), outside, f.FileFormat(), nil, nil, nil, f.Count(), f.FileSizeBytes()))(t)
+	commit(t, s, moved)
+	refused(t, 3, []string{s.current.Location()}, outside, "not in its own place", "--allow")
+	plan := mustPlan(t, s.current.Location(), "--allow", filepath.Dir(outside))
+	if got := sameAsScan(t, "allowed", s.current, plan); got != 29 {
+		t.Errorf("%d rows, want 29", got)
 	}
 }
