@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -57,15 +56,20 @@ func (b *catalogBuilder) orderByTable() {
 	if schema == nil || b.Filter != nil && !b.union {
 		return
 	}
-	place := func(leaf int) int { return schema.ColumnIndex(topLevelNameOfLeaf(b.Leaves[leaf])) }
+	places := convert.Each(b.Leaves, func(l format.Leaf) []int {
+		if len(l.Path) == 0 {
+			return schema.FieldIndexes([]string{l.Name})
+		}
+		return schema.FieldIndexes(l.Path)
+	})
 	order := make([]int, len(b.Leaves))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(place(i), place(j)) })
+	slices.SortStableFunc(order, func(i, j int) int { return slices.Compare(places[i], places[j]) })
 	for i := range b.Parts {
 		p := &b.Parts[i]
-		p.LeafAfter = slices.IndexFunc(order, func(leaf int) bool { return place(leaf) > schema.ColumnIndex(p.Key) }) + 1
+		p.LeafAfter = slices.IndexFunc(order, func(leaf int) bool { return places[leaf][0] > schema.ColumnIndex(p.Key) }) + 1
 	}
 	if slices.IsSorted(order) {
 		return
@@ -90,13 +94,6 @@ func (b *catalogBuilder) orderByTable() {
 		})
 	}
 	b.Leaves = convert.Each(order, func(leaf int) format.Leaf { return b.Leaves[leaf] })
-}
-
-func topLevelNameOfLeaf(l format.Leaf) string {
-	if len(l.Path) > 0 {
-		return l.Path[0]
-	}
-	return l.Name
 }
 
 // applySchema sets the types of the leaves to the types in the schema of the table. It marks the names of leaves that

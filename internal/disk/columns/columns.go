@@ -206,3 +206,20 @@ func (s *Schema) ColumnIndex(name string) int {
 	}
 	return len(s.Root.Fields)
 }
+
+// FieldIndexes returns the index in the schema of the column that begins a path of names, of its field that the path goes
+// on with, and so on. A column or field that is absent has the number of columns or fields, and ends the result.
+func (s *Schema) FieldIndexes(path []string) (indexes []int) {
+	at := &s.Root
+	for _, name := range path {
+		if at.index == nil {
+			break
+		}
+		i, ok := at.index.findName(name)
+		if !ok {
+			return append(indexes, len(at.Fields))
+		}
+		indexes, at = append(indexes, i), &at.Fields[i]
+	}
+	return indexes
+}

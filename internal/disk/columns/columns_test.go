@@ -100,3 +100,13 @@ func TestNamesThatDifferByCase(t *testing.T) {
 		t.Errorf("index: got %d and %d, want 2 and 4", at, none)
 	}
 }
+
+// TestFieldIndexes: the order of indexes is the order of the columns and fields in the schema.
+func TestFieldIndexes(t *testing.T) {
+	s := must.Get(NewSchema([]Column{{Name: "a"}, {Name: "s", Type: Struct, Fields: []Column{{Name: "y"}, {Name: "in", Type: Struct, Fields: []Column{{Name: "x"}}}}}, {Name: "l", Type: List, Fields: []Column{{}}}}))(t)
+	for path, want := range map[string]string{"a": "[0]", "s/y": "[1 0]", "s/in/x": "[1 1 0]", "s/in/gone": "[1 1 1]", "s/gone/x": "[1 2]", "l/list/element": "[2]", "gone": "[3]", "S/IN": "[1 1]"} {
+		if got := fmt.Sprint(s.FieldIndexes(strings.Split(path, "/"))); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
