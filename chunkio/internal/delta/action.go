@@ -21,6 +21,7 @@ type fileAction struct {
 	Path            *string
 	PartitionValues map[string]*string
 	Size            *int64
+	DataChange      *bool           // false if the action moves rows to other files, and changes none
 	Stats           json.RawMessage // a JSON document, encoded as a JSON string
 	DeletionVector  *deletionVector
 }
@@ -49,6 +50,7 @@ func (d *deletionVector) uniqueID() string {
 
 // metaData contains the schema of the table and its properties.
 type metaData struct {
+	ID               string
 	Format           struct{ Provider string }
 	SchemaString     string // a JSON document
 	PartitionColumns []string

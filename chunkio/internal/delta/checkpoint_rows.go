@@ -212,6 +212,8 @@ func (r *checkpointReader) applyMetaData(row *rowReader) (err error) {
 	}
 	text, _ := row.scalarCell(metaSchema)
 	m.SchemaString = string(text.text)
+	id, _ := row.scalarCell(metaID)
+	m.ID = string(id.text)
 	provider, _ := row.scalarCell(metaProvider)
 	m.Format.Provider = string(provider.text)
 	r.state.meta = m

@@ -27,6 +27,7 @@ const (
 	metaPartitions
 	metaSchema
 	metaProvider
+	metaID
 	metaKeys
 	metaValues
 	protocolVersion
@@ -46,7 +47,7 @@ func columnNames() [columnCount][2]string {
 		addKeys: {"add.partitionValues.", ".key"}, addValues: {"add.partitionValues.", ".value"},
 		vectorType: {"add.deletionVector.storageType"}, vectorPlace: {"add.deletionVector.pathOrInlineDv"}, vectorOffset: {"add.deletionVector.offset"},
 		vectorSize: {"add.deletionVector.sizeInBytes"}, vectorRows: {"add.deletionVector.cardinality"},
-		metaPartitions: {"metaData.partitionColumns."}, metaSchema: {"metaData.schemaString"}, metaProvider: {"metaData.format.provider"},
+		metaPartitions: {"metaData.partitionColumns."}, metaSchema: {"metaData.schemaString"}, metaProvider: {"metaData.format.provider"}, metaID: {"metaData.id"},
 		metaKeys: {"metaData.configuration.", ".key"}, metaValues: {"metaData.configuration.", ".value"},
 		protocolVersion: {"protocol.minReaderVersion"}, protocolFeatures: {"protocol.readerFeatures."},
 		sidecarPath: {"sidecar.path"}, sidecarSize: {"sidecar.sizeInBytes"}, checkpointVersion: {"checkpointMetadata.version"},

@@ -36,16 +36,19 @@ type Entry struct {
 type Options struct {
 	Version *int64    // the version to read; nil for the newest
 	AsOf    time.Time // if set, read the version that was the newest at this time
+	Since   *int64    // if set, list the changes between this version and the version to read
 	Memory  int64     // limit on the bytes that Read holds; 0 for 1 GiB
 }
 
 // Snapshot is a table at one version.
 type Snapshot struct {
+	ID         string // identifies the table, wherever it is; empty if the log does not contain it
 	Version    int64
 	Time       time.Time       // commit time of the version, to the millisecond
 	Partitions []string        // names of the partition columns, in the table's order
 	Schema     *columns.Schema // schema including the partition columns; nil if the log does not contain a schema
 	Files      []File          // the live files, in byte order of their paths
+	Changes    *Changes        // with Options.Since, in place of Files
 }
 
 // File is a live data file, i.e. one that the version of the table contains.
@@ -60,7 +63,7 @@ type File struct {
 	vector *deletionVector
 }
 
-// DeletedRows returns the set of deleted rows, in the format of remaining.ParseBitmap. It is nil if there are none.
+// DeletedRows returns the set of deleted rows, in a format of remaining.OpenRemaining. It is nil if there are none.
 func (f *File) DeletedRows() []byte {
 	if f.vector == nil {
 		return nil
@@ -85,22 +88,32 @@ func Read(ctx context.Context, folder Folder, name string, opt Options) (*Snapsh
 		return nil, err
 	}
 	part, err := t.segmentOfVersion(version)
+	if opt.Since != nil {
+		part, err = t.segmentSince(*opt.Since, version)
+	}
 	if err != nil {
 		return nil, err
 	}
 	s := newReplayState(&t.budget, true)
+	if opt.Since != nil {
+		s.changes, s.since = map[string]fileChange{}, *opt.Since
+	}
 	if err := replaySegment(ctx, t, part, s); err != nil {
 		return nil, err
 	}
 	if err := checkProtocolIsSupported(t, s); err != nil {
 		return nil, err
 	}
-	snapshot := &Snapshot{Version: version, Partitions: slices.Clone(s.meta.PartitionColumns)}
+	snapshot := &Snapshot{ID: s.meta.ID, Version: version, Partitions: slices.Clone(s.meta.PartitionColumns)}
 	if snapshot.Schema, err = tableSchema(t, s.meta, s.mappingMode()); err != nil {
 		return nil, err
 	}
 	if snapshot.Time, err = t.findVersionTime(ctx, version, s.meta); err != nil {
 		return nil, err
+	}
+	if opt.Since != nil {
+		snapshot.Changes, err = listChanges(ctx, t, s)
+		return snapshot, err
 	}
 	if snapshot.Files, err = liveFiles(t, s); err != nil {
 		return nil, err

@@ -180,7 +180,7 @@ func (h *history) write(m *memoryFolder, from int, rng *rand.Rand) {
 // want is the snapshot of a version.
 func (h *history) want(version int) *Snapshot {
 	w := h.versions[version]
-	s := &Snapshot{Version: int64(version), Partitions: w.partitions}
+	s := &Snapshot{ID: "id", Version: int64(version), Partitions: w.partitions}
 	for _, path := range slices.Sorted(maps.Keys(w.live)) {
 		s.Files = append(s.Files, w.live[path])
 	}

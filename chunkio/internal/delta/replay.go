@@ -36,6 +36,11 @@ func replaySegment(ctx context.Context, t *table, toReplay segment, s *replaySta
 }
 
 func applyActionToState(t *table, a *action, s *replayState) error {
+	for _, f := range []*fileAction{a.Add, a.Remove} {
+		if f != nil {
+			s.changesRows = f.DataChange == nil || *f.DataChange
+		}
+	}
 	if f := a.Add; f != nil {
 		if f.Path == nil || f.Size == nil {
 			return errors.New("adds a file without its path or size")

@@ -33,9 +33,13 @@ type segment struct {
 }
 
 func (t *table) segmentOfVersion(version int64) (segment, error) {
+	return t.segmentFrom(t.baseCheckpoint(version), version)
+}
+
+func (t *table) segmentFrom(base *checkpoint, version int64) (segment, error) {
 	s := segment{version: version}
 	from := int64(0)
-	if base := t.baseCheckpoint(version); base != nil {
+	if base != nil {
 		s.base, from = base, base.version+1
 	}
 	lo, _ := slices.BinarySearchFunc(t.commits, from, compareCommitVersion)
@@ -50,6 +54,32 @@ func (t *table) segmentOfVersion(version int64) (segment, error) {
 		return segment{}, e
 	}
 	return s, nil
+}
+
+func (t *table) segmentSince(since, version int64) (segment, error) {
+	if since < 0 || since > version {
+		return segment{}, stream.Usagef("{since} %d: want a version of %s up to version %d, which is read", since, t.name, version)
+	}
+	s, err := t.segmentFrom(t.baseCheckpoint(since), version)
+	if err == nil {
+		return s, nil
+	}
+	first := version + 1 // the first version from which on all commits are there
+	for first > 0 {
+		if _, ok := t.findCommit(first - 1); !ok {
+			break
+		}
+		first--
+	}
+	i := slices.IndexFunc(t.checkpoints, func(c checkpoint) bool { return c.version >= first-1 && c.version < version })
+	if first > 0 && i < 0 {
+		return segment{}, stream.Usagef("{since} %d: the log of %s has no changes that lead to version %d any more; scan the whole table, without {since}", since, t.name, version)
+	}
+	oldest := int64(0)
+	if first > 0 {
+		oldest = t.checkpoints[i].version
+	}
+	return segment{}, stream.Usagef("{since} %d: the log of %s does not have all changes since then any more, and version %d is the oldest that is possible; if there are no statistics of a version from that on, scan the whole table, without {since}", since, t.name, oldest)
 }
 
 // suggestVersions describes the versions that can be read although the commit `missing` is absent: the versions before

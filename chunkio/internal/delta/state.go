@@ -2,6 +2,8 @@ package delta
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -13,6 +15,10 @@ type replayState struct {
 
 	meta     *metaData
 	protocol *protocol
+
+	changes     map[string]fileChange // by key, as liveFiles; nil if no changes are to be recorded
+	since       int64                 // changes are recorded of the versions after this one
+	changesRows bool                  // whether the current action changes rows
 
 	liveFiles  map[string]liveFile // by key: the path of the file, and its deletion vector if it has one
 	partitions map[string]*partition
@@ -93,6 +99,8 @@ func (s *replayState) addFile(table, rawPath string, vector *deletionVector, siz
 	switch {
 	case replaces && old.version == s.version && (old.size != f.size || old.rows != f.rows || old.partition != f.partition):
 		return fmt.Errorf("adds the file %q, which the same version adds otherwise", rawPath)
+	case replaces && old.partition != f.partition && s.changes != nil && s.version > s.since:
+		return fmt.Errorf("adds the file %q again, with other partition values, and {since} does not follow such a change; scan the whole table, without {since}", rawPath)
 	case replaces:
 		s.budget.releaseBytes(s.liveFileBytes(key, old))
 		s.removeFileFromPartition(old.partition)
@@ -101,7 +109,10 @@ func (s *replayState) addFile(table, rawPath string, vector *deletionVector, siz
 		return err
 	}
 	s.liveFiles[key] = f
-	return nil
+	if replaces {
+		return nil
+	}
+	return s.recordChange(table, key, f, 1)
 }
 
 func (s *replayState) liveFileBytes(key string, f liveFile) int64 {
@@ -139,6 +150,9 @@ func (s *replayState) removeFile(table, raw, vector string) error {
 	if f.version == s.version {
 		return errAddedAndRemoved(raw)
 	}
+	if err := s.recordChange(table, key, f, -1); err != nil {
+		return err
+	}
 	s.budget.releaseBytes(s.liveFileBytes(key, f))
 	s.removeFileFromPartition(f.partition)
 	delete(s.liveFiles, key)
@@ -151,9 +165,18 @@ func errAddedAndRemoved(rawPath string) error {
 
 // liveFiles returns the live files of a replayed state. It clears the state to free its memory.
 func liveFiles(t *table, s *replayState) ([]File, error) {
-	files := make([]File, 0, len(s.liveFiles))
+	files := s.listFiles(maps.Values(s.liveFiles), len(s.liveFiles))
+	s.liveFiles, s.partitions = nil, nil
+	if path := repeatedPath(files); path != "" {
+		return nil, t.errDamagedFile(logFolder, "has the file %q twice, with different deletion vectors", path)
+	}
+	return files, nil
+}
+
+func (s *replayState) listFiles(list iter.Seq[liveFile], count int) []File {
+	files := make([]File, 0, count)
 	values := make(map[*partition][]*string, len(s.partitions))
-	for _, f := range s.liveFiles {
+	for f := range list {
 		v, ok := values[f.partition]
 		if !ok {
 			v = f.partition.columnValues(s.meta.PartitionColumns)
@@ -161,14 +184,17 @@ func liveFiles(t *table, s *replayState) ([]File, error) {
 		}
 		files = append(files, File{Path: f.path, Size: f.size, Values: v, Rows: f.rows, vector: f.vector})
 	}
-	s.liveFiles, s.partitions = nil, nil
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return files
+}
+
+func repeatedPath(files []File) string {
 	for i := range files[min(1, len(files)):] {
 		if files[i].Path == files[i+1].Path {
-			return nil, t.errDamagedFile(logFolder, "has the file %q twice, with different deletion vectors", files[i].Path)
+			return files[i].Path
 		}
 	}
-	return files, nil
+	return ""
 }
 
 func quoteTableNameForSQL(tableName string) string { return "delta.`" + tableName + "`" }

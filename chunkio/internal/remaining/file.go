@@ -35,6 +35,16 @@ func ParseBitmap(portable []byte) (*roaring64.Bitmap, error) {
 	return b, nil
 }
 
+// remainMark precedes the bitmap of a set of rows that names the remaining rows in place of the deleted ones. No bitmap
+// begins like it: a bitmap begins with a number of at most 32 bits.
+const remainMark = "\xff\xff\xff\xff\xff\xff\xff\xff"
+
+// KeepOnly returns the set of deleted rows for OpenRemaining that leaves only these rows of a file.
+func KeepOnly(rows *roaring64.Bitmap) ([]byte, error) {
+	bitmap, err := rows.ToBytes()
+	return append([]byte(remainMark), bitmap...), err
+}
+
 // File is a Parquet file without the deleted rows.
 type File struct {
 	all    *parquet.File
@@ -45,11 +55,12 @@ type File struct {
 	pool   sync.Pool // of *[]float64
 }
 
-// OpenRemaining returns the file without the rows in the bitmap deleted, whose format ParseBitmap defines. Closing it
-// closes f. If the file and the bitmap need more than memory bytes together, or if the bitmap has rows that the file
-// lacks, it fails and f stays open.
+// OpenRemaining returns the file without the rows in deleted, a bitmap in the format of ParseBitmap or a result of
+// KeepOnly. Closing it closes f. If the file and the bitmap need more than memory bytes together, or if the bitmap has
+// rows that the file lacks, it fails and f stays open.
 func OpenRemaining(f *parquet.File, deleted []byte, memory int64) (*File, error) {
-	b, err := ParseBitmap(deleted)
+	bitmap, namesRemaining := bytes.CutPrefix(deleted, []byte(remainMark))
+	b, err := ParseBitmap(bitmap)
 	if err != nil {
 		return nil, format.PlaceError(f.Input().Name(), -1, "", err)
 	}
@@ -58,11 +69,14 @@ func OpenRemaining(f *parquet.File, deleted []byte, memory int64) (*File, error)
 		total += rows
 	}
 	if !b.IsEmpty() && b.Maximum() >= uint64(total) {
-		return nil, format.PlaceError(f.Input().Name(), -1, "", fmt.Errorf("its table deletes row %d of it, and it has only %d rows", b.Maximum(), total))
+		return nil, format.PlaceError(f.Input().Name(), -1, "", fmt.Errorf("its table names row %d of it, and it has only %d rows", b.Maximum(), total))
 	}
 	r := &File{all: f, leaves: slices.Clone(f.Leaves()), digest: f.FooterDigest() ^ xxhash.Sum64(deleted)}
 	if need := r.HeldBytes() + total/rowsPerByte; need > memory {
 		return nil, &stream.MemoryError{What: "the deleted rows of " + f.Input().Name(), Need: need, Limit: memory}
+	}
+	if namesRemaining {
+		b.Flip(0, uint64(total))
 	}
 	start, it := uint64(0), b.Iterator()
 	for _, rows := range f.GroupRows() {

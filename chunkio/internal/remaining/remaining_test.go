@@ -305,6 +305,38 @@ func TestPhysicalSkips(t *testing.T) {
 	}
 }
 
+// TestKeepOnly: a file with only some rows is the file without the others, with another digest.
+func TestKeepOnly(t *testing.T) {
+	file, rows := testFile(t, 100, 1, 70), uint64(171)
+	for _, kept := range [][]uint64{nil, {0}, {99, 100, 101}, {170}, {3, 8, 120}} {
+		others := roaring64.New()
+		others.AddRange(0, rows)
+		others.AndNot(roaring64.BitmapOf(kept...))
+		_, want := openBoth(t, file, others.ToArray())
+		set, err := KeepOnly(roaring64.BitmapOf(kept...))
+		formattest.Must(t, err)
+		f, err := parquet.Open(formattest.NewMemory(file), 1<<30)
+		formattest.Must(t, err)
+		got, err := OpenRemaining(f, set, 1<<30)
+		formattest.Must(t, err)
+		if got.FooterDigest() == want.FooterDigest() || got.FooterDigest() == f.FooterDigest() {
+			t.Errorf("rows %v: the digest is that of the rows without others", kept)
+		}
+		for g := range want.GroupRows() {
+			if a, b := rowsOf(t, got, g, 64), rowsOf(t, want, g, 64); !slices.Equal(a, b) {
+				t.Errorf("rows %v, group %d: got %v, want %v", kept, g, a, b)
+			}
+		}
+	}
+	set, err := KeepOnly(roaring64.BitmapOf(rows))
+	formattest.Must(t, err)
+	f, err := parquet.Open(formattest.NewMemory(file), 1<<30)
+	formattest.Must(t, err)
+	if _, err := OpenRemaining(f, set, 1<<30); !errors.As(err, new(*stream.DataError)) {
+		t.Errorf("a row beyond the file: %v, want a DataError", err)
+	}
+}
+
 // TestDamagedBitmaps: a bitmap that is damaged, has rows that the file lacks, or takes too much memory is refused.
 func TestDamagedBitmaps(t *testing.T) {
 	file := testFile(t, 100)
