@@ -137,6 +137,44 @@ func (c *histogram) mergeHistogram(added *histogram, maxBins int) {
 	}
 }
 
+// Subtract removes the rows of o from h, to which they were added.
+func (h *Histograms) Subtract(o *Histograms) error {
+	if len(h.columns) != len(o.columns) || h.maxBins != o.maxBins {
+		return errNotAmong
+	}
+	for j := range h.columns {
+		if !h.columns[j].subtractIfAmong(&o.columns[j]) {
+			return errNotAmong
+		}
+	}
+	return nil
+}
+
+func (c *histogram) subtractIfAmong(lost *histogram) bool {
+	c.coarsenToShift(max(c.shift, lost.shift))
+	lost.coarsenToShift(c.shift)
+	isAmong := subtractIfEnough(&c.zero, lost.zero) && subtractIfEnough(&c.missing, lost.missing)
+	kept, at := c.bins[:0], 0
+	for _, b := range c.bins {
+		if at < len(lost.bins) && lost.bins[at].key == b.key {
+			isAmong = isAmong && subtractIfEnough(&b.count, lost.bins[at].count)
+			at++
+		}
+		if b.count > 0 || c.shift > 0 { // a file has no fewer bins at a shift than need it
+			kept = append(kept, b)
+		}
+	}
+	c.bins = kept
+	return isAmong && at == len(lost.bins)
+}
+
+func subtractIfEnough(w *float64, lost float64) bool {
+	const rounding = 0x1p-30
+	left := *w - lost
+	*w = max(left, 0)
+	return left >= -rounding*lost
+}
+
 // additionalShift returns the smallest additional shift after which n ascending keys have at most limit different
 // values.
 func additionalShift(n, limit int, key func(i int) uint64) uint {

@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -77,6 +78,72 @@ func (m *Moments) mergeMatrices(other *Moments) {
 		for l := k; l < len(other.missing); l++ {
 			m.bothMissing[m.slot[col]*len(m.missing)+m.slot[other.missing[l]]] += other.bothMissing[k*len(other.missing)+l]
 		}
+	}
+}
+
+// errNotAmong is the error of a subtraction of rows that are not among the rows of the statistics.
+var errNotAmong = errors.New("gram: more rows are to be subtracted than there are")
+
+// Subtract removes the rows of o from m, in O(d²). The rows must have been added to m. Up to rounding, relative to the
+// sums before, the sums equal the sums of the other rows. Minima and maxima do not change: they are bounds of the values
+// that remain. Subtract changes o. After an error neither can be used.
+func (m *Moments) Subtract(o *Moments) error {
+	d, p, q := len(m.Profile.Columns), &m.Profile, &o.Profile
+	if d != len(q.Columns) || q.Rows > p.Rows || q.Rows > 0 && o.g == nil || o.g != nil && m.g == nil {
+		return errNotAmong
+	}
+	squares, rising := make([]float64, d), make([]bool, d)
+	for j := range p.Columns {
+		c, lost := &p.Columns[j], &q.Columns[j]
+		squares[j], rising[j] = c.Squares, c.Rising
+		if lost.Observed > c.Observed || lost.Observed > 0 && (lost.Min < c.Min || lost.Max > c.Max) {
+			return errNotAmong
+		}
+	}
+	if o.g != nil {
+		q.discountSums(-1)
+		for _, sums := range [][]float64{o.g, o.cross, o.bothMissing} {
+			multiplyElements(sums, -1)
+		}
+		if err := m.allocateForMissing(o.missing, false); err != nil {
+			return err
+		}
+		m.mergeMatrices(o)
+	}
+	q.negateCounts()
+	if err := p.Merge(q); err != nil {
+		return err
+	}
+	if p.Rows == 0 {
+		none := m.Another()
+		none.Profile, none.Profile.Weight = *p, 0
+		*m = *none
+	}
+	for j := range p.Columns {
+		c := &p.Columns[j]
+		c.Rising = rising[j]
+		if c.Observed == 0 {
+			m.forgetColumn(j)
+		} else if centred := c.Squares - c.Sum*c.Sum/c.Weight; centred <= minCentredShare*squares[j] {
+			c.Squares = c.Sum * c.Sum / c.Weight // the rest is the rounding error of the sums before
+			if m.g != nil {
+				m.g[j*d+j] = c.Squares
+			}
+		}
+	}
+	return p.checkCounts()
+}
+
+func (m *Moments) forgetColumn(j int) {
+	c, d := &m.Profile.Columns[j], len(m.Profile.Columns) // the sums are rounding errors of the sums before
+	*c = ColumnProfile{Missing: c.Missing, Rising: c.Rising}
+	for i := range d {
+		if m.g != nil {
+			m.g[min(i, j)*d+max(i, j)] = 0
+		}
+	}
+	for k := range m.missing {
+		m.cross[k*d+j] = 0
 	}
 }
 

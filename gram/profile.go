@@ -170,6 +170,31 @@ func (c *ColumnProfile) mergeColumnSums(other *ColumnProfile) {
 	c.addObservedSums(other.Observed, other.Weight, other.Sum+t*other.Weight, other.Squares+2*t*other.Sum+t*t*other.Weight, other.Min, other.Max)
 }
 
+func (p *Profile) negateCounts() {
+	p.Rows, p.Seen, p.Entries = -p.Rows, -p.Seen, -p.Entries
+	for j := range p.Present {
+		p.Present[j] = -p.Present[j]
+	}
+	for j := range p.Columns {
+		c := &p.Columns[j]
+		c.Observed = -c.Observed
+		c.Missing.Nulls, c.Missing.NaNs, c.Missing.Infs = -c.Missing.Nulls, -c.Missing.NaNs, -c.Missing.Infs
+	}
+}
+
+func (p *Profile) checkCounts() error {
+	isPossible := p.Rows >= 0 && p.Seen >= p.Rows && (p.Weight > 0) == (p.Rows > 0)
+	for j := range p.Columns {
+		c := &p.Columns[j]
+		isPossible = isPossible && c.Observed <= p.Rows && (c.Weight > 0) == (c.Observed > 0) &&
+			min(c.Observed, c.Missing.Nulls, c.Missing.NaNs, c.Missing.Infs) >= 0 && c.Missing.Total() <= p.Seen
+	}
+	if !isPossible {
+		return errNotAmong
+	}
+	return nil
+}
+
 // Spread returns mean and standard deviation (with divisor Σw) of column j after filling, even if the column cannot be
 // a feature. A result that float64 cannot represent is infinite or NaN.
 func (p *Profile) Spread(j int, fill Fill) (mean, std float64) {

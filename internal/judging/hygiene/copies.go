@@ -151,6 +151,22 @@ func (s *distinctSketch) mergeSketch(other *distinctSketch) {
 	}
 }
 
+func (s *distinctSketch) subtractSketch(other *distinctSketch) {
+	s.seen = max(s.seen-other.seen, 0)
+	n := 0 // other has every hash of s that its rows have, because its own hashes are the least of fewer values
+	for i, h := range s.hash {
+		count := s.count[i]
+		if at, found := slices.BinarySearch(other.hash, h); found {
+			count -= min(count, other.count[at])
+		}
+		if count > 0 {
+			s.hash[n], s.count[n] = h, count
+			n++
+		}
+	}
+	s.hash, s.count = s.hash[:n], s.count[:n]
+}
+
 func (s *distinctSketch) clone() *distinctSketch {
 	return &distinctSketch{s.seen, slices.Clone(s.hash), slices.Clone(s.count)}
 }

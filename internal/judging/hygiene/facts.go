@@ -167,6 +167,21 @@ func (f *Facts) Merge(o *Facts) error {
 	return nil
 }
 
+// Subtract removes the rows of o from f, to which they were added, as far as that is possible: it removes their values
+// from the sketches of distinct values. All else is of all rows that were ever added.
+func (f *Facts) Subtract(o *Facts) error {
+	if len(f.columns) != len(o.columns) {
+		return fmt.Errorf("hygiene: cannot subtract %d columns from %d", len(o.columns), len(f.columns))
+	}
+	f.rows = max(f.rows-o.rows, 0)
+	for j := range f.columns {
+		if a, b := f.columns[j].distinct, o.columns[j].distinct; a != nil && b != nil {
+			a.subtractSketch(b)
+		}
+	}
+	return nil
+}
+
 // Reorder moves column order[j] of f to position j. order must be a permutation. Of more than maxEndColumns columns, a
 // column that comes to one of the first positions from a later one has no extreme values.
 func (f *Facts) Reorder(order []int) {
