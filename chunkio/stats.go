@@ -9,6 +9,8 @@ import (
 type (
 	// StatsHeader describes the statistics in a container.
 	StatsHeader = statsfile.StatsHeader
+	// Losses describes the rows that a table has lost.
+	Losses = statsfile.Losses
 	// Section is a named sequence of bytes to write to a container.
 	Section = statsfile.Section
 	// StatsHead is the header of a statistics container whose remaining bytes have not been read.
@@ -16,6 +18,9 @@ type (
 	// StatsReader reads a statistics container.
 	StatsReader = statsfile.StatsReader
 )
+
+// LossesPrefix begins the names of the sections with the statistics of the rows that a table has lost.
+const LossesPrefix = statsfile.LossesPrefix
 
 // MaxStatsHeader is the greatest length of a header in bytes: 256 MiB of JSON describe about three million columns.
 const MaxStatsHeader = statsfile.MaxStatsHeader

@@ -94,8 +94,17 @@ func (r Range) String() string { return fmt.Sprintf("[%d, %d)", r.From, r.To) }
 
 // Table is one version of a table of a data lake. The log of the table lists the files that belong to the version.
 type Table struct {
+	ID      string `json:"id,omitempty"` // identifies the table, wherever it is; empty if it is unknown
 	Path    string `json:"path"`
 	Format  string `json:"format"` // "delta"
 	Version int64  `json:"version"`
 	Time    string `json:"time"` // time of the version, RFC 3339
+}
+
+// IsSame reports whether t and o are versions of one table. Without identifiers it compares the paths.
+func (t *Table) IsSame(o *Table) bool {
+	if t.ID != "" && o.ID != "" {
+		return t.ID == o.ID
+	}
+	return t.Path == o.Path
 }

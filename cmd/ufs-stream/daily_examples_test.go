@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,6 +113,85 @@ func TestDailyScript(t *testing.T) {
 	code, out := outside(t, bin, append([]string{"DAY=2031-01-01"}, env...), "bash", example(t, "daily.sh"))
 	if code != exit.Data || !strings.Contains(out, "2031-01-01") {
 		t.Errorf("a day without data: exit code %d\n%s", code, out)
+	}
+}
+
+// TestDailyScriptOnTable runs the script on a Delta table that gains a file a day and loses an old one, so that the
+// factors change: what it keeps is a scan of the table of that day, though older files are no longer there.
+func TestDailyScriptOnTable(t *testing.T) {
+	needs(t, "bash", "flock", "realpath")
+	bin, at := programFolder(t), folder(t)
+	examplePartitions(t, at)
+	if err := os.MkdirAll(at("data/_delta_log"), 0o777); err != nil {
+		t.Fatalf("making a folder: %v", err)
+	}
+	columns, _ := dailyValues(1, false, 1)
+	fields := make([]map[string]any, len(columns))
+	for i, name := range columns {
+		fields[i] = map[string]any{"name": name, "type": "double", "nullable": true, "metadata": map[string]any{}}
+	}
+	schema, err := json.Marshal(map[string]any{"type": "struct", "fields": fields})
+	if err != nil {
+		t.Fatalf("making the schema: %v", err)
+	}
+	quoted, _ := json.Marshal(string(schema))
+	log := `{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}
+{"metaData":{"id":"t","format":{"provider":"parquet","options":{}},"schemaString":` + string(quoted) + `,"partitionColumns":[],"configuration":{}}}
+`
+	env := []string{"TABLE=" + at("data"), "STATE=" + at("state"), "K=5", "CHECK_FLAGS=--psi-limit 2"}
+	var again []int
+	for day := 1; day <= daysOfExamples; day++ {
+		file := "day=" + dayName(day) + "/part-0.parquet"
+		info, err := os.Stat(at("data/" + file))
+		if err != nil {
+			t.Fatalf("looking at a file: %v", err)
+		}
+		log += fmt.Sprintf(`{"add":{"path":%q,"partitionValues":{},"size":%d,"modificationTime":1,"dataChange":true}}`+"\n", file, info.Size())
+		if day > 3 {
+			log += fmt.Sprintf(`{"remove":{"path":"day=%s/part-0.parquet","dataChange":true}}`+"\n", dayName(day-3))
+		}
+		write(t, at(fmt.Sprintf("data/_delta_log/%020d.json", day-1)), log)
+		log = ""
+		if day > 4 { // the day's run needs only the files that came and went
+			if err := os.Remove(at("data/day=" + dayName(day-4) + "/part-0.parquet")); err != nil {
+				t.Fatalf("removing a file: %v", err)
+			}
+		}
+		run := append([]string{"DAY=" + dayName(day)}, env...)
+		for range 2 { // running it again adds nothing
+			code, out := outside(t, bin, run, "bash", example(t, "daily.sh"))
+			if code != exit.Done {
+				t.Fatalf("day %d: exit code %d\n%s", day, code, out)
+			}
+			if strings.Contains(out, "select again") {
+				again = append(again, day)
+			}
+		}
+		must(t, "scan", at("data"), "-o", at("whole.ufs"))
+		flags := []string{"--method", "greedy", "-k", "5"}
+		got, want := selection(t, append(flags, "--stats", at("state/total.ufs"))...), selection(t, append(flags, "--stats", at("whole.ufs"))...)
+		if !slices.Equal(names(got), names(want)) || got.Rows != want.Rows {
+			t.Errorf("day %d: %v of %d rows, want %v of %d", day, names(got), got.Rows, names(want), want.Rows)
+		}
+	}
+	if len(again) == 0 || again[0] < changeOfExamples {
+		t.Errorf("selected again on days %v, want none before %d and one after", again, changeOfExamples)
+	}
+	if r := invoke("inspect", at("state/changes.ufs")); !strings.Contains(r.out, "version 8 of "+at("data")+": only the changes since version 8\n") {
+		t.Errorf("inspect of the changes:\n%s%s", r.out, r.err)
+	}
+	must(t, "scan", at("data"), "--since", "7", "-o", at("day.ufs"))
+	ends(t, exit.Usage, "would be added twice", "merge", at("state/total.ufs"), at("day.ufs"), "-o", at("all.ufs"))
+	ends(t, exit.Usage, "merge it with the statistics of that version first", "select", "--stats", at("day.ufs"), "-k", "2")
+	for _, flags := range [][]string{{"--where", columns[0] + " > 0"}, {"--columns", columns[0] + "," + columns[1] + "," + columns[2]}} {
+		must(t, append([]string{"scan", at("data"), "--version", "7", "-o", at("7.ufs")}, flags...)...)
+		must(t, append([]string{"scan", at("data"), "--since", at("7.ufs"), "-o", at("8.ufs")}, flags...)...)
+		must(t, "merge", at("7.ufs"), at("8.ufs"), "-o", at("78.ufs"))
+		must(t, append([]string{"scan", at("data"), "-o", at("whole.ufs")}, flags...)...)
+		got, want := selection(t, "--stats", at("78.ufs"), "--method", "greedy", "-k", "2"), selection(t, "--stats", at("whole.ufs"), "--method", "greedy", "-k", "2")
+		if !slices.Equal(names(got), names(want)) || got.Rows != want.Rows {
+			t.Errorf("%v: %v of %d rows, want %v of %d", flags, names(got), got.Rows, names(want), want.Rows)
+		}
 	}
 }
 

@@ -32,6 +32,11 @@ two levels on many machines. The result records its shards:
 Thousands of files are added in a tree, so that few sums are in memory at a time. If
 --memory-limit is low, waiting sums go to scratch files.
 
+Changes of a Delta table (scan --since) are added to statistics of the version since which they
+are, and the rows that the table has lost are subtracted. Each file must continue another, so that
+no version is added twice or left out. Minima and maxima cannot be subtracted, nor a sample of
+rows: once rows were lost, --scale minmax is refused, and the default method is greedy.
+
 With --window or --decay the files are a sequence, such as one for each day. They are taken in
 the order of their base names (bytes), so put the date into the name. --window 30 keeps the last 30
 files and does not open the others. --decay 0.9 gives every file 0.9 times the weight of the next

@@ -40,6 +40,13 @@ parts are not scanned again. So after a failure simply run the command again:
   ufs-stream scan --plan job.plan.json --shard 3/100 -o s3://bucket/parts/
   ufs-stream merge s3://bucket/parts/ -o all.ufs
 
+With --since, only the changes of a Delta table are read: the files that it has gained since a
+version, or rows that came back, and those that it has lost, which merge subtracts. Compaction
+(OPTIMIZE) is no change.
+
+  ufs-stream scan s3://bucket/table --since total.ufs -o day.ufs
+  ufs-stream merge total.ufs day.ufs -o new.ufs && mv new.ufs total.ufs
+
   ufs-stream scan s3://bucket/events/day=2026-01-31 -o s3://bucket/stats/2026-01-31.ufs
   ufs-stream merge *.ufs -o all.ufs
   ufs-stream select --stats all.ufs -k 50`,
@@ -71,6 +78,7 @@ parts are not scanned again. So after a failure simply run the command again:
 	fs.BoolVar(&q.ProfileOnly, "profile-only", false, "only mean, spread and missing values of each column: small and quick")
 	fs.Int64Var(&q.KeepRows, "sample-rows", 0, "with --profile-only: keep a seeded sample of `N` rows, for methods that iterate over rows")
 	fs.StringVar(&q.Profile, "profile", "", "a profile of all parts, `P.ufs`, so that every part leaves out the same columns")
+	fs.StringVar(&q.Since, "since", "", "only the changes of a Delta table since a `VERSION`, or since the one that a statistics file is of: the rows gained, and those lost to subtract; merge adds them to it")
 	showFlagsInGroups(cmd)
 	return cmd
 }

@@ -8,9 +8,14 @@
 # each day, the selection, and what it was made from. Running it again for the same day is
 # harmless: the day's statistics are replaced, not added. It ends with 0 whether it selected or
 # not, and with the code of whatever failed.
+#
+# With TABLE, a Delta table, in place of DATA, it scans the changes since the last run and adds
+# them, and subtracts rows that the table has lost. WINDOW and DECAY do not count then. If the
+# changes cannot be had, because the log or the files were cleaned up in between, the scan says so;
+# remove STATE/total.ufs to scan the whole table.
 set -euo pipefail
 
-: "${DATA:?the folder of the day=YYYY-MM-DD partitions}"
+[ -n "${TABLE:-}" ] || : "${DATA:?the folder of the day=YYYY-MM-DD partitions, or TABLE}"
 : "${STATE:?a folder of its own for statistics and selections}"
 UFS=${UFS:-ufs-stream}                               # the program
 DAY=${DAY:-$(date -u -d yesterday +%F)}              # the last complete day
@@ -19,18 +24,27 @@ read -ra SCAN_FLAGS <<<"${SCAN_FLAGS:-}"             # as "--label class --missi
 read -ra CHECK_FLAGS <<<"${CHECK_FLAGS:-}"           # as "--tolerance 0.05 --psi-limit 0.25"
 
 mkdir -p "$STATE/days" "$STATE/history"
-DATA=$(realpath "$DATA")
+[ -z "${DATA:-}" ] || DATA=$(realpath "$DATA")
+[[ -z ${TABLE:-} || $TABLE == *://* ]] || TABLE=$(realpath "$TABLE")
 cd "$STATE"
 exec 9>lock
 flock -n 9 || { echo "another run is under way in $STATE" >&2; exit 1; }
 
-"$UFS" scan "$DATA/day=$DAY" "${SCAN_FLAGS[@]}" -o "days/$DAY.ufs"
-# Days up to this one, so that a day that is run again gives what it gave then.
-days=()
-for file in days/*.ufs; do
-	[[ $file > days/$DAY.ufs ]] || days+=("$file")
-done
-"$UFS" merge "${days[@]}" --window "$WINDOW" --decay "$DECAY" -o total.ufs
+if [ -z "${TABLE:-}" ]; then
+	"$UFS" scan "$DATA/day=$DAY" "${SCAN_FLAGS[@]}" -o "days/$DAY.ufs"
+	# Days up to this one, so that a day that is run again gives what it gave then.
+	days=()
+	for file in days/*.ufs; do
+		[[ $file > days/$DAY.ufs ]] || days+=("$file")
+	done
+	"$UFS" merge "${days[@]}" --window "$WINDOW" --decay "$DECAY" -o total.ufs
+elif [ -e total.ufs ]; then
+	"$UFS" scan "$TABLE" --since total.ufs "${SCAN_FLAGS[@]}" -o changes.ufs
+	"$UFS" merge total.ufs changes.ufs -o new-total.ufs
+	mv new-total.ufs total.ufs
+else
+	"$UFS" scan "$TABLE" "${SCAN_FLAGS[@]}" -o total.ufs
+fi
 
 if [ -e selection.json ]; then
 	code=0

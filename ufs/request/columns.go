@@ -44,7 +44,7 @@ func checkCategoriesJSON(text string) error {
 // NewReadOptions returns the options for reading the input of q that hold for every run.
 func NewReadOptions(q *Request) chunkio.Options {
 	return chunkio.Options{
-		Plan: q.Input.Plan, Where: q.Input.Where, TableVersion: q.Input.Version, TableAsOf: q.Input.AsOf, Texts: q.Input.Texts,
+		Plan: q.Input.Plan, Where: q.Input.Where, TableVersion: q.Input.Version, TableAsOf: q.Input.AsOf, TableSince: q.Input.Since, TableLosses: q.Input.Losses, Texts: q.Input.Texts,
 		Anonymous: q.Input.Anonymous, Allow: q.Input.Allow, Stdin: q.Input.Stdin, Spool: ScratchOptions(q),
 		Union: q.Columns.UnionByName, Times: q.Columns.Times, Indicators: q.Columns.MissingIndicators, Categories: ParseCategories(q),
 		Seed: q.Choice.Seed, Threads: q.Limits.Threads, Meter: q.Hooks.Meter, Note: q.Hooks.Note,

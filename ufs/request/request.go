@@ -59,6 +59,10 @@ type Input struct {
 	// newest version is read.
 	Version *int64
 	AsOf    time.Time
+	// Since and Losses are set by Scan: it reads the rows that a Delta table has gained since this version, or the rows
+	// that it has lost.
+	Since  *int64
+	Losses bool
 	// Anonymous means that no credentials for object stores are used and that no request for an input is signed.
 	Anonymous bool
 	// Allow lists prefixes of places: local folders and files, and URLs with the parameters to open objects below them.

@@ -14,6 +14,8 @@ type Inspection struct {
 	Scanned  bool              `json:"scanned"`           // all rows were read
 	Options  map[string]string `json:"options,omitempty"` // recorded in a statistics file
 	Part     *stream.Part      `json:"part,omitempty"`    // the part of a plan that the statistics cover, if any
+	Table    *stream.Table     `json:"table,omitempty"`   // version of a table that the statistics are of, if they are of one
+	Since    *int64            `json:"since,omitempty"`   // version since which the statistics have only the changes
 	Inputs   []stream.Input    `json:"inputs"`
 	Columns  []InspectedColumn `json:"columns"`
 	Warnings []string          `json:"warnings"`

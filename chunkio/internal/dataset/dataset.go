@@ -150,6 +150,9 @@ func (d *Dataset) Inputs() []stream.Input {
 // Table returns the table to which the files belong, or nil for bare files.
 func (d *Dataset) Table() *stream.Table { return d.table.Catalog.List.Table }
 
+// HasLosses reports, with Options.TableSince, whether the table has lost rows since that version.
+func (d *Dataset) HasLosses() bool { return d.table.Catalog.List.Losses > 0 }
+
 // Paths lists the paths and URLs of the files, as Open accepts them, in the order of their rows.
 func (d *Dataset) Paths() []string { return d.table.Catalog.List.Paths() }
 

@@ -154,15 +154,25 @@ func expandDelta(ctx context.Context, a *opening.Access, arg string) (*List, err
 		return nil, err
 	}
 	locate := func(file string) (name, query string, err error) { return locateLiveFile(arg, at, scope, file) }
-	s, err := delta.Read(ctx, tableFolder{folder, a, locate}, name, delta.Options{Version: a.Options.TableVersion, AsOf: a.Options.TableAsOf, Memory: a.Options.Memory})
+	s, err := delta.Read(ctx, tableFolder{folder, a, locate}, name, delta.Options{Version: a.Options.TableVersion, AsOf: a.Options.TableAsOf, Since: a.Options.TableSince, Memory: a.Options.Memory})
 	if err != nil {
 		return nil, err
+	}
+	losses := 0
+	if c := s.Changes; c != nil {
+		if s.Files, losses = c.Added, len(c.Removed); a.Options.TableLosses {
+			s.Files = c.Removed
+		}
+		if len(s.Files) == 0 && c.Some != nil {
+			s.Files = []delta.File{*c.Some}
+		}
 	}
 	if len(s.Files) == 0 {
 		return nil, stream.Dataf(name, "version %d of this Delta table has no files", s.Version)
 	}
 	list := &List{
-		Table:  &stream.Table{Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
+		Losses: losses,
+		Table:  &stream.Table{ID: s.ID, Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
 		Schema: s.Schema, KeyTexts: NewKeyTexts(s.Partitions),
 	}
 	type placed struct {

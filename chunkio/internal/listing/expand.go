@@ -92,8 +92,8 @@ func ExpandInputs(ctx context.Context, a *opening.Access, args []string) (*List,
 			local = append(local, paths...)
 		}
 	}
-	if a.Options.TableVersion != nil || !a.Options.TableAsOf.IsZero() {
-		return nil, stream.Usagef("{version} and {as-of} are for Delta tables, and the input is none")
+	if a.Options.TableVersion != nil || !a.Options.TableAsOf.IsZero() || a.Options.TableSince != nil {
+		return nil, stream.Usagef("{version}, {as-of} and {since} are for Delta tables, and the input is none")
 	}
 	slices.Sort(local)
 	if err := refuseDuplicatePaths(local); err != nil {

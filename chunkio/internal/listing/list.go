@@ -25,6 +25,7 @@ type List struct {
 
 	Table    *stream.Table   // the table with these files; nil for bare files
 	Schema   *columns.Schema // schema of the table; nil for bare files
+	Losses   int             // with settings.Options.TableSince: the number of files with rows that the table has lost
 	Plan     string          // display name of the plan file that names the files; empty if there is no plan
 	finders  []finder        // the folders and globs with which the files were found
 	Lists    []string        // the @lists that name files, without the @
@@ -71,7 +72,7 @@ func NewLocalList(paths []string) *List {
 
 // EmptyCopy returns a list with the same properties and no files.
 func (l *List) EmptyCopy() *List {
-	e := &List{Table: l.Table, Schema: l.Schema, Plan: l.Plan, finders: l.finders, Lists: l.Lists, Guesses: l.Guesses, Warnings: l.Warnings}
+	e := &List{Table: l.Table, Schema: l.Schema, Losses: l.Losses, Plan: l.Plan, finders: l.finders, Lists: l.Lists, Guesses: l.Guesses, Warnings: l.Warnings}
 	if l.KeyTexts != nil {
 		e.KeyTexts = NewKeyTexts(l.KeyTexts.Keys)
 	}

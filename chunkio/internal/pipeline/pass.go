@@ -119,7 +119,7 @@ func runPass(ctx context.Context, t *Table, r stream.Range, deliver func(*stream
 	for s := range p.free {
 		t.buffers.keepSpan(s)
 	}
-	if f := t.Catalog.Filter; err == nil && last == nil && f != nil && r.All() && p.matchedRows == 0 {
+	if f := t.Catalog.Filter; err == nil && last == nil && f != nil && r.All() && p.matchedRows == 0 && t.Options.TableSince == nil {
 		return f.ErrNoMatch()
 	}
 	return err

@@ -71,7 +71,7 @@ func MemoryNeeds(t *Table, memory int64) PassNeeds {
 	cols := int64(t.Features.ColumnCount())
 	n := PassNeeds{
 		height:     int64(rowsPerBlock(t)),
-		tallest:    t.Catalog.MaxGroup,
+		tallest:    max(t.Catalog.MaxGroup, 1), // a span has at least a row
 		openBytes:  t.Catalog.OpenBytes,
 		baseBytes:  t.Catalog.MemoryBytes() + schema.FeatureBytes*int64(schema.CountEntries(t.Catalog, t.Options, t.Sparse)),
 		files:      len(t.Catalog.Files),

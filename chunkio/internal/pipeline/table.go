@@ -82,7 +82,7 @@ func (t *Table) Check() error {
 	if t.Features.Refusal != nil {
 		return t.Features.Refusal
 	}
-	if t.Pipe == nil && t.Catalog.Rows == 0 {
+	if t.Pipe == nil && t.Catalog.Rows == 0 && t.Options.TableSince == nil { // there may be no changes
 		return stream.Dataf(t.Catalog.InputName(), "the input has no rows")
 	}
 	return nil

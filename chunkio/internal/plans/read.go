@@ -65,8 +65,8 @@ func OpenPlan(ctx context.Context, a *opening.Access, f *catalog.Filter) (c *cat
 // other options for choosing rows.
 func readPlanInScope(ctx context.Context, a *opening.Access, read func(*planfile.Reader, *place.Scope) error) error {
 	o := a.Options
-	if o.TableVersion != nil || !o.TableAsOf.IsZero() {
-		return stream.Usagef("{version} and {as-of}: the plan has settled which version is read")
+	if o.TableVersion != nil || !o.TableAsOf.IsZero() || o.TableSince != nil {
+		return stream.Usagef("{version}, {as-of} and {since}: the plan has settled which version is read")
 	}
 	return readPlan(ctx, o.Plan, storage.FetchOptions{Anonymous: o.Anonymous, Meter: o.Meter, Temp: o.Spool, Memory: o.Memory}, func(r *planfile.Reader) error {
 		if made := r.Header.Options["where"]; made != o.Where {

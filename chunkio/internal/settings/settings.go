@@ -100,6 +100,10 @@ type Options struct {
 	// and the zero time select the newest version.
 	TableVersion *int64
 	TableAsOf    time.Time
+	// TableSince selects the rows that a Delta table has gained between this version and the version to read, or the
+	// rows that it has lost if TableLosses is set. nil selects all rows.
+	TableSince  *int64
+	TableLosses bool
 
 	Spool scratch.Options // for scratch files, such as row groups of objects that do not fit into Memory
 

@@ -210,15 +210,27 @@ func (h *StatsHeader) checkCounts() error {
 			return err
 		}
 	}
+	if l := h.Losses; l != nil {
+		if err := checkRanges(l.Inputs, l.Ranges); err != nil {
+			return err
+		}
+	}
+	if (h.Since != nil || h.Losses != nil) && (h.Table == nil || h.Since == nil) || h.Subtracted < 0 {
+		return errors.New("it has changes of no table, or since no version")
+	}
+	return checkRanges(h.Inputs, h.Ranges)
+}
+
+func checkRanges(inputs []stream.Input, ranges []stream.Range) error {
 	var rows int64
-	for _, in := range h.Inputs {
+	for _, in := range inputs {
 		if in.Rows < 0 || in.Bytes < 0 || in.Rows > math.MaxInt64-rows {
 			return fmt.Errorf("an input %q of %d rows and %d bytes cannot be", in.Path, in.Rows, in.Bytes)
 		}
 		rows += in.Rows
 	}
 	var last int64
-	for _, r := range h.Ranges {
+	for _, r := range ranges {
 		if r.From < last || r.To < r.From || r.To > rows {
 			return fmt.Errorf("the range of rows %d to %d of %d is not possible after row %d", r.From, r.To, rows, last)
 		}

@@ -38,6 +38,7 @@ type StatsReader struct {
 	tookBytes   int64      // the most bytes of memory used to read the header
 	lists       rawLists
 	sections    []statsExtent
+	prefix      string // of the names of the sections
 }
 
 // statsExtent is the position of a section's blocks in a container.
@@ -384,7 +385,7 @@ func (c *statsCursor) skipNext(n int64) error {
 }
 
 func (s *StatsReader) findSectionExtent(section string) *statsExtent {
-	if i := slices.IndexFunc(s.sections, func(e statsExtent) bool { return e.name == section }); i >= 0 {
+	if i := slices.IndexFunc(s.sections, func(e statsExtent) bool { return e.name == s.prefix+section }); i >= 0 {
 		return &s.sections[i]
 	}
 	return nil
@@ -392,6 +393,13 @@ func (s *StatsReader) findSectionExtent(section string) *statsExtent {
 
 // Has reports whether there is a section of that name.
 func (s *StatsReader) Has(name string) bool { return s.findSectionExtent(name) != nil }
+
+// Losses returns a reader of the statistics of the rows that the table has lost. It needs no closing.
+func (s *StatsReader) Losses() *StatsReader {
+	lost := *s
+	lost.prefix, lost.closer = LossesPrefix, nil
+	return &lost
+}
 
 // Close closes the file. Readers of its sections cannot be used afterwards.
 func (s *StatsReader) Close() error {

@@ -61,7 +61,23 @@ type StatsHeader struct {
 	Inputs   []stream.Input    `json:"inputs,omitempty"`
 	Ranges   []stream.Range    `json:"ranges,omitempty"` // global rows covered
 	Warnings []string          `json:"warnings,omitempty"`
+
+	// Since means that the statistics are of the rows that Table has gained since this version. Losses describes the rows
+	// that it has lost, whose statistics are in sections with the prefix LossesPrefix; nil if there are none. Subtracted
+	// is the number of rows that were added to the statistics and then subtracted, as the losses of a later version.
+	Since      *int64  `json:"since,omitempty"`
+	Losses     *Losses `json:"losses,omitempty"`
+	Subtracted int64   `json:"subtracted,omitempty"`
 }
+
+// Losses describes the rows that a table has lost, by the files that had them.
+type Losses struct {
+	Inputs []stream.Input `json:"inputs,omitempty"`
+	Ranges []stream.Range `json:"ranges,omitempty"` // rows of Inputs covered
+}
+
+// LossesPrefix begins the names of the sections with the statistics of the rows that a table has lost.
+const LossesPrefix = "lost-"
 
 // Section is a named sequence of bytes to write to a container.
 type Section struct {

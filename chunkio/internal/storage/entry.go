@@ -19,7 +19,7 @@ func (e Entry) CheckAgainstLog(in Input, err error) error {
 		return err // no log lists the file, or another opening has already checked it
 	case errors.Is(err, store.ErrNotExist) || errors.Is(err, fs.ErrNotExist):
 		gone := stream.Dataf(place.DisplayName(e.Path), "the log of its table says that this file is live, and it is not there: it was vacuumed, expired or deleted")
-		gone.Remedy = stream.Textf("read a {version} whose files are all there, or restore the file")
+		gone.Remedy = stream.Textf("read a {version} whose files are all there, or restore the file; if {since} needs it, scan the whole table, without {since}")
 		return gone
 	case err == nil && in.Size() != e.Size:
 		other := stream.Dataf(in.Name(), "the log of its table says that this file has %d bytes, and it has %d: it was rewritten", e.Size, in.Size())

@@ -192,17 +192,17 @@ func addProfileToColumns(inspection *result.Inspection, profile *gram.Profile, f
 }
 
 func inspectStatsFile(ctx context.Context, q *request.Request, path string) (*result.Inspection, error) {
-	r, err := statistics.OpenStats(ctx, q, path)
+	r, err := chunkio.OpenStats(ctx, path, budget.DocumentOptions(q))
 	if err != nil {
-		return nil, err
+		return nil, budget.ErrForLimit(q, err)
 	}
 	defer r.Close()
 	e, err := statistics.ReadStats(r, method.FromProfile, gram.Options{}, 0)
 	if err != nil {
 		return nil, err
 	}
-	rows := e.CoveredRows()
-	s := &result.Inspection{Kind: e.Kind, Rows: &rows, Scanned: true, Options: e.RequestedOptions(), Part: e.Part, Inputs: e.Inputs,
+	rows := e.Summary(nil, nil).Rows
+	s := &result.Inspection{Kind: e.Kind, Rows: &rows, Scanned: true, Options: e.RequestedOptions(), Part: e.Part, Table: e.Table, Since: e.Since, Inputs: e.Inputs,
 		Columns: []result.InspectedColumn{}, Warnings: append([]string{}, wording.SpellAll(e.Warnings, q.Hooks.Spelling)...)}
 	for _, in := range e.Inputs {
 		s.Bytes += in.Bytes

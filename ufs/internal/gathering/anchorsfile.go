@@ -21,8 +21,8 @@ func readAnchorsFile(ctx context.Context, p *pass, d *anchorData, std *gram.Stan
 	f := &p.gatherer.Run.Bound.Anchors
 	opt := p.opt
 	opt.Columns, opt.Exclude, opt.Label, opt.Sample, opt.LeaveOut, opt.Keep = nil, nil, "", 0, nil, nil
-	opt.Plan, opt.Shard, opt.TableVersion, opt.TableAsOf = "", chunkio.Shard{}, nil, time.Time{} // these options belong to the input
-	opt.Memory = max(p.plan.Limit-p.plan.Program-p.plan.Anchors, 1)                              // the input is not being read now
+	opt.Plan, opt.Shard, opt.TableVersion, opt.TableAsOf, opt.TableSince = "", chunkio.Shard{}, nil, time.Time{}, nil // these options belong to the input
+	opt.Memory = max(p.plan.Limit-p.plan.Program-p.plan.Anchors, 1)                                                   // the input is not being read now
 	src, err := settled.OpenDataset(ctx, []string{f.File}, opt)
 	if err != nil {
 		return nil, stream.Errorf("{anchors-file}: %w", p.plan.ErrForLimit(err))

@@ -61,6 +61,9 @@ func gatherFromFileOnce(g *Gatherer, file *chunkio.StatsReader, usesDefaultSize 
 	if err := settleHashShards(r, file); err != nil {
 		return nil, err
 	}
+	if seen.Subtracted > 0 && r.ParsedScale == gram.ScaleMinMax {
+		return nil, stream.Usagef("{scale} minmax: rows were subtracted from %s, and the least and the greatest values may have been among them; scan the whole table, or choose another {scale}", r.Stats)
+	}
 	isSketch := seen.Kind == statistics.KindSketch || seen.Kind == statistics.KindSketchedGraph
 	if isSketch {
 		r.UseSketchSize()

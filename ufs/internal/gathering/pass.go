@@ -113,7 +113,7 @@ func (p *pass) accumulateStats(ctx context.Context, ds *chunkio.Dataset, graph *
 	}
 	e.Passes = g.Passes
 	e.LeftOut, e.PositionCount = ds.LeftOut(), ds.Positions()
-	e.Inputs, e.Table = ds.Inputs(), ds.Table()
+	e.Inputs, e.Table, e.Since, e.HasLosses = ds.Inputs(), ds.Table(), g.Run.Input.Since, ds.HasLosses()
 	e.Covered = []stream.Range{{From: p.rowRange.From - p.firstRow, To: p.rowRange.To - p.firstRow}}
 	if p.rowRange.All() {
 		e.Covered[0].To = e.Profile.Seen

@@ -102,6 +102,10 @@ type merger struct {
 	kind           string       // kind of all files
 	header         chunkio.StatsHeader
 	coverage       statistics.Coverage
+	lossCoverage   statistics.Coverage // of the rows to subtract
+	keptInputs     []stream.Input      // files that are left after the subtraction; nil if there is none
+	keptRanges     []stream.Range      // rows of these files
+	subtracted     int64               // rows that are subtracted now or were before
 	warnings       warningCollector
 	hasDroppedRows bool  // some of the files report dropped rows
 	bookkeeping    int64 // memory, in bytes, of all data whose size grows with the number of files
@@ -137,12 +141,15 @@ func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 
 func (m *merger) bundleOfHeader() *statistics.Bundle {
 	e := statistics.NewBundle(m.header)
-	e.Kind, e.Inputs, e.Covered, e.Warnings = m.kind, m.coverage.Files, m.coverage.CoveredRanges(), m.warnings.allTexts()
+	e.Kind, e.Inputs, e.Covered, e.Subtracted, e.Warnings = m.kind, m.coverage.Files, m.coverage.CoveredRanges(), m.subtracted, m.warnings.allTexts()
+	if m.keptInputs != nil {
+		e.Inputs, e.Covered = m.keptInputs, m.keptRanges
+	}
 	return e
 }
 
 func (m *merger) sumFiles(ctx context.Context) (*statistics.Bundle, error) {
-	t, err := newSumTree(m)
+	t, err := newSumTree(m, m.files, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -151,9 +158,13 @@ func (m *merger) sumFiles(ctx context.Context) (*statistics.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := subtractLosses(ctx, m, e); err != nil {
+		return nil, err
+	}
 	whole := m.bundleOfHeader()
 	e.Kind, e.Columns, e.LeftOut, e.Useless, e.Table, e.Part = whole.Kind, whole.Columns, whole.LeftOut, whole.Useless, whole.Table, whole.Part
 	e.Inputs, e.Covered, e.Options, e.Warnings = whole.Inputs, whole.Covered, whole.Options, whole.Warnings
+	e.Since, e.Subtracted = whole.Since, whole.Subtracted
 	e.CopyPositions(m.firstBundle)
 	if m.hasDroppedRows && e.Profile.Seen > e.Profile.Rows {
 		e.Warnings = append(e.Warnings, e.DroppedWarning())

@@ -36,7 +36,7 @@ type partsReader struct {
 
 // fileRead is the reading of one file, in a goroutine of its own.
 type fileRead struct {
-	index  int   // of the file in merger.files
+	index  int   // of the file in sumTree.files
 	limit  int64 // upper bound on the bytes of the state
 	cancel context.CancelFunc
 	done   chan struct{} // closed once sum and err are set
@@ -103,14 +103,14 @@ func (r *partsReader) readAhead(ctx context.Context) {
 	if statesAtOnce(r.tree.merger.kind) > 2 {
 		spare = r.largestState // for the copy of a sum that is made while the next state is added to it
 	}
-	for len(r.queue) < r.tree.merger.request.Limits.Threads && r.started < len(r.tree.merger.files) && r.tree.usedBytes+spare+limit+readerBytes*int64(len(r.queue)+1) <= r.tree.stateRoom {
+	for len(r.queue) < r.tree.merger.request.Limits.Threads && r.started < len(r.tree.files) && r.tree.usedBytes+spare+limit+readerBytes*int64(len(r.queue)+1) <= r.tree.stateRoom {
 		r.startNextRead(ctx, limit)
 	}
 }
 
 func (r *partsReader) startNextRead(ctx context.Context, limit int64) {
-	for i := r.started; i < min(r.started+maxDownloads, len(r.tree.merger.files)); i++ {
-		if i == r.started || place.IsURL(r.tree.merger.files[i].path) {
+	for i := r.started; i < min(r.started+maxDownloads, len(r.tree.files)); i++ {
+		if i == r.started || place.IsURL(r.tree.files[i].path) {
 			r.openFile(ctx, i)
 		}
 	}
@@ -135,7 +135,7 @@ func (r *partsReader) openFile(ctx context.Context, index int) {
 	}
 	o := &openedFile{done: make(chan struct{})}
 	r.files[index] = o
-	f := &r.tree.merger.files[index]
+	f := &r.tree.files[index]
 	head := chunkio.StatsHead{Header: r.tree.merger.header, Check: f.headerChecksum}
 	go func() {
 		defer close(o.done)
@@ -179,6 +179,9 @@ func (t *sumTree) readSum(ctx context.Context, file *chunkio.StatsReader, index 
 		return nil, err
 	}
 	m := t.merger
+	if t.readsLosses {
+		file = file.Losses()
+	}
 	from := map[string]method.From{statistics.KindGraph: method.FromGraph, statistics.KindGram: method.FromGram, statistics.KindProfile: method.FromProfile, statistics.KindSketch: method.FromProfile, statistics.KindSketchedGraph: method.FromProfile}[m.kind]
 	opt := gram.Options{Threads: m.request.Limits.Threads, Limit: max(limit-t.sideBytes(), 1)}
 	shards, err := statistics.HashShardCount(file)
@@ -200,14 +203,14 @@ func (t *sumTree) readSum(ctx context.Context, file *chunkio.StatsReader, index 
 	if err == nil && m.kind == statistics.KindSketchedGraph {
 		err = statistics.ReadSketchedGraph(e, file, opt.Threads)
 	}
-	if err == nil && m.files[index].path == m.firstPath {
+	if err == nil && t.files[index].path == m.firstPath && !t.readsLosses {
 		err = m.firstBundle.ReadPositions(file)
 	}
 	if err != nil {
 		return nil, err
 	}
-	e.ReorderColumns(m.files[index].columnOrder)
-	s := &partialSum{bundle: e, files: 1, name: m.files[index].name}
+	e.ReorderColumns(t.files[index].columnOrder)
+	s := &partialSum{bundle: e, files: 1, name: t.files[index].name}
 	e.Path = s.name
 	s.bytes = statistics.MergedBytes(e, nil, m.request.Limits.Threads)
 	return s, nil

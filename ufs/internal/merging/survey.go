@@ -41,6 +41,9 @@ type mergedFile struct {
 	window         string // option {window}
 	part           *stream.Part
 	table          *stream.Table
+	since          *int64          // as StatsHeader.Since
+	losses         *chunkio.Losses // as StatsHeader.Losses
+	subtracted     int64
 	inputs         []stream.Input
 	ranges         []stream.Range
 	rows           int64 // number of rows in ranges
@@ -63,6 +66,7 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 		f := mergedFile{
 			path: paths[i], name: place.DisplayName(paths[i]), headerChecksum: head.Check, kind: h.Kind, decay: h.Options[request.OptionDecay], window: h.Options[request.OptionWindow],
 			part: h.Part, table: h.Table, inputs: h.Inputs, ranges: h.Ranges, rows: statistics.CountRows(h.Ranges), warnings: h.Warnings,
+			since: h.Since, losses: h.Losses, subtracted: h.Subtracted,
 		}
 		if m.Decay > 0 { // recordMergeOptions records {decay}; decayed totals and files of days differ in it
 			delete(h.Options, request.OptionDecay)
@@ -83,6 +87,9 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 			lowest, m.header = i, h
 		}
 		m.bookkeeping += fileBytes + inputBytes*int64(len(h.Inputs)) + rangeBytes*int64(len(h.Ranges))
+		if h.Losses != nil {
+			m.bookkeeping += inputBytes*int64(len(h.Losses.Inputs)) + rangeBytes*int64(len(h.Losses.Ranges))
+		}
 		for _, w := range h.Warnings {
 			m.bookkeeping += int64(len(w)) + rangeBytes
 		}
@@ -106,7 +113,7 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 	}
 	m.kind = m.files[0].kind
 	settleColumns(m, &columns)
-	if err := m.checkPlanParts(); err != nil {
+	if err := cmp.Or(m.checkPlanParts(), checkVersions(m)); err != nil {
 		return err
 	}
 	if err := m.addCoverage(); err != nil {
@@ -207,6 +214,9 @@ func compareHeaders(a, b chunkio.StatsHeader) (order []int, err error) {
 		return nil, nil // checkAddable reports it
 	}
 	if order, err = matchColumns(a, b); err != nil {
+		if a.Since != nil || b.Since != nil {
+			err = stream.Usagef("%w; if the columns of the table have changed since that version, scan the whole table, without {since}", err)
+		}
 		return nil, err
 	}
 	return order, compareOptions(a, b, order)
@@ -272,8 +282,10 @@ func (m *merger) addCoverage() error {
 	if err := m.checkSameInputs(); err != nil {
 		return err
 	}
+	hasChanges := slices.ContainsFunc(m.files, func(f mergedFile) bool { return f.since != nil })
 	for i := range m.files {
 		f := &m.files[i]
+		addChangedCoverage(m, i)
 		m.coverage.AddRanges(i, f.inputs, f.ranges)
 		for _, w := range f.warnings {
 			if statistics.IsDroppedWarning(w) { // this counts the dropped rows of one file: the warning of the sum counts all
@@ -282,15 +294,22 @@ func (m *merger) addCoverage() error {
 			}
 			m.warnings.add(stream.PlainText(w))
 		}
-		if t := m.header.Table; t != nil && (f.table == nil || *f.table != *t) {
+		if t := m.header.Table; t != nil && !hasChanges && (f.table == nil || *f.table != *t) {
 			m.header.Table = nil // the inputs belong to different versions of the table
 		}
 		f.inputs, f.ranges, f.warnings, f.table = nil, nil, nil, nil
 	}
-	if o := m.coverage.FirstOverlap(); o != nil {
-		from, to, path := o.SharedRows(&m.coverage)
-		return stream.Errorf("cannot merge %s with %s: %w", m.files[o.First.StatsFile].name, m.files[o.Second.StatsFile].name,
-			stream.Usagef("both cover rows %d to %d of %s", from, to, path))
+	for _, c := range []*statistics.Coverage{&m.coverage, &m.lossCoverage} {
+		if o := c.FirstOverlap(); o != nil {
+			from, to, path := o.SharedRows(c)
+			return stream.Errorf("cannot merge %s with %s: %w", m.files[o.First.StatsFile].name, m.files[o.Second.StatsFile].name,
+				stream.Usagef("both cover rows %d to %d of %s", from, to, path))
+		}
+	}
+	if hasChanges {
+		if err := settleChanges(m); err != nil {
+			return err
+		}
 	}
 	return m.checkPlanCoverage()
 }

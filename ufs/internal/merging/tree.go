@@ -28,16 +28,19 @@ const fanIn = 16
 // sumTree adds up files as they are read. At each level, a sum waits until fanIn sums of the level below were added to
 // it: for N files about log(N)/log(fanIn) sums wait. They are in memory or, if that does not suffice, in scratch files.
 type sumTree struct {
-	merger     *merger
-	reader     *partsReader
-	scratch    *scratch.Space
-	stateRoom  int64         // bytes for all states together
-	stateShare int64         // bytes for one state: stateRoom suffices for at least two
-	usedBytes  int64         // bytes of stateRoom that states in memory and states being read occupy
-	waiting    []*partialSum // the waiting sum of each level; nil if none waits
-	graphSize  int64         // bytes of a graph and of the graphs of its hash shards, without moments
-	shards     int           // number of hash shards that the files record
-	sampleSize int64         // upper bound, as far as known, on the bytes of the row samples in the final sum
+	merger      *merger
+	files       []mergedFile // the files to add up
+	held        int64        // bytes that are in use outside of the tree
+	reader      *partsReader
+	scratch     *scratch.Space
+	stateRoom   int64         // bytes for all states together
+	stateShare  int64         // bytes for one state: stateRoom suffices for at least two
+	usedBytes   int64         // bytes of stateRoom that states in memory and states being read occupy
+	waiting     []*partialSum // the waiting sum of each level; nil if none waits
+	graphSize   int64         // bytes of a graph and of the graphs of its hash shards, without moments
+	shards      int           // number of hash shards that the files record
+	readsLosses bool          // whether the rows are added up that a table has lost
+	sampleSize  int64         // upper bound, as far as known, on the bytes of the row samples in the final sum
 }
 
 // partialSum is the sum of consecutive files.
@@ -51,8 +54,8 @@ type partialSum struct {
 	sections  []string // of the states in a stored bundle
 }
 
-func newSumTree(m *merger) (*sumTree, error) {
-	t := &sumTree{merger: m, stateRoom: m.request.Limits.Memory - budget.ProgramBytes - m.bookkeeping}
+func newSumTree(m *merger, files []mergedFile, heldBytes int64) (*sumTree, error) {
+	t := &sumTree{merger: m, files: files, held: heldBytes, stateRoom: m.request.Limits.Memory - budget.ProgramBytes - m.bookkeeping - heldBytes}
 	if m.kind != statistics.KindProfile {
 		t.shards, _ = strconv.Atoi(m.header.Options[request.OptionStability]) // reading the files checks this option
 	}
@@ -88,7 +91,7 @@ func (t *sumTree) sumAll(ctx context.Context) (*statistics.Bundle, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer t.reader.close()
 	defer cancel()
-	for _, f := range t.merger.files {
+	for _, f := range t.files {
 		next, err := t.reader.nextSum(ctx)
 		if err != nil {
 			return nil, err
@@ -285,6 +288,6 @@ func (t *sumTree) errMergeMemory(err error, isSum bool) error {
 		need = t.graphSize + max(need, gram.WholeOf(need, len(t.merger.header.Columns), t.shards+1)) // a sample may need less than the shared scratch
 	}
 	return &stream.MemoryError{
-		What: "merging two of these files", Need: n*(need+t.sideBytes()) + budget.ProgramBytes + t.merger.bookkeeping, Limit: t.merger.request.Limits.Memory,
+		What: "merging two of these files", Need: n*(need+t.sideBytes()) + budget.ProgramBytes + t.merger.bookkeeping + t.held, Limit: t.merger.request.Limits.Memory,
 	}
 }

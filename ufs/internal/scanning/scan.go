@@ -38,6 +38,12 @@ type ScanRequest struct {
 	// Profile is a statistics file with a profile of all parts. It determines the columns to leave out, so that these
 	// are the same in every part, and contains the scaling and the anchors of a graph.
 	Profile string
+	// Since gathers the changes of a Delta table since this version, in place of all its rows: the statistics of the rows
+	// that it has gained, and of the rows that it has lost. Merge adds them to statistics of that version. Since may also
+	// be the path of a statistics file: its version is then taken.
+	Since string
+
+	sinceTable *stream.Table // of the file Since; nil if it is a version
 }
 
 // ScanInput implements ufs.Scan: it gathers mergeable statistics of the input, or of a shard, into a file.
@@ -89,6 +95,17 @@ func ScanInput(ctx context.Context, q ScanRequest) (done *result.Gathered, err e
 	if !q.ProfileOnly { // a profile does not fill missing values
 		settled.NoteFilled(r, settled.ListFilled(r, e))
 	}
+	if t := q.sinceTable; t != nil && !t.IsSame(e.Table) {
+		return nil, stream.Usagef("{since} %s: these statistics are of another table, %s; scan the whole table, and continue from that", place.DisplayName(q.Since), t.Path)
+	}
+	if e.HasLosses {
+		if err := e.Close(); err != nil { // its footers use memory
+			return nil, err
+		}
+		if err := scanLosses(ctx, r, q, piece, e); err != nil {
+			return nil, err
+		}
+	}
 	if r.WholeProfile != nil && r.PlanHeader == nil {
 		e.Warnings = append(e.Warnings, coverageWarnings(r.WholeProfile, e.Inputs, place.DisplayName(q.Profile))...)
 	}
@@ -105,28 +122,31 @@ func ScanInput(ctx context.Context, q ScanRequest) (done *result.Gathered, err e
 	return done, r.SavedState.ResumeFolder().Forget()
 }
 
-func (q ScanRequest) newScanRun(ctx context.Context) (r *settled.Run, shard gathering.Shard, err error) {
+func (q *ScanRequest) newScanRun(ctx context.Context) (r *settled.Run, shard gathering.Shard, err error) {
 	if err := settled.RefuseStats(ctx, &q.Request, "add statistics files with merge"); err != nil {
 		return nil, shard, err
 	}
 	if err := request.RefuseExclusion(&q.Request, "scan"); err != nil {
 		return nil, shard, err
 	}
+	if err := q.settleSince(ctx); err != nil {
+		return nil, shard, err
+	}
 	if r, err = settled.NewGatheringRun(ctx, q.Request); err != nil {
 		return nil, shard, err
 	}
-	if err := settleKeptRows(r, q); err != nil {
+	if err := settleKeptRows(r, *q); err != nil {
 		return nil, shard, err
 	}
 	if shard, err = readShard(q.Shard, os.LookupEnv); err != nil {
 		return nil, shard, err
 	}
 	if r.PlanHeader != nil {
-		if err := prepareShardScan(r, q, shard); err != nil {
+		if err := prepareShardScan(r, *q, shard); err != nil {
 			return nil, shard, err
 		}
 	}
-	if err := checkScanRequest(r, q, shard); err != nil {
+	if err := cmp.Or(checkScanRequest(r, *q, shard), checkSinceRequest(r, q)); err != nil {
 		return nil, shard, err
 	}
 	r.Choice.Reads = min(r.Choice.Reads, 1) // a scan reads once, whatever a selection would do
@@ -189,6 +209,7 @@ func newScanGatherer(r *settled.Run, profileOnly bool, shard gathering.Shard) *g
 	default:
 		g.TakesSample = r.Bound.Takes.Sample
 	}
+	g.Planner = refuseLosses(g.Planner, g)
 	return g
 }
 

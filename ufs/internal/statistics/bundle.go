@@ -46,6 +46,10 @@ type Bundle struct {
 	LeftOut       []stream.LeftOut    // columns that are not features
 	Useless       []stream.LeftOut    // the columns among leftOut that a profile pass found useless
 	Table         *stream.Table       // table to which the inputs belong; nil for bare files
+	Since         *int64              // version of table since which the statistics are of its gains; nil if of all its rows
+	HasLosses     bool                // whether the table has lost rows since then
+	Losses        *Bundle             // statistics of these rows; nil if there are none
+	Subtracted    int64               // number of rows that were subtracted, as losses
 	Part          *stream.Part        // shards of a plan that the statistics cover; nil without a plan
 	Inputs        []stream.Input      // all files, covered or not; a shard lists only its own files
 	Covered       []stream.Range      // row ranges of inputs that the statistics cover
@@ -89,8 +93,12 @@ func (e *Bundle) LeaveOutColumns(list []stream.LeftOut) {
 }
 
 func (e *Bundle) Summary(spelling stream.Spelling, transfer *stream.Transfer) *result.Gathered {
+	rows := e.CoveredRows()
+	if e.Subtracted > 0 { // only whole files are no longer among the inputs
+		rows = e.Profile.Seen
+	}
 	return &result.Gathered{
-		Features: len(e.Columns), Inputs: len(e.Inputs), Rows: e.CoveredRows(), RowsUsed: e.Profile.Rows, Warnings: wording.SpellAll(e.Warnings, spelling), Transfer: transfer,
+		Features: len(e.Columns), Inputs: len(e.Inputs), Rows: rows, RowsUsed: e.Profile.Rows, Warnings: wording.SpellAll(e.Warnings, spelling), Transfer: transfer,
 	}
 }
 
@@ -133,6 +141,9 @@ func (e *Bundle) GapWarnings(path string) []stream.Text {
 	if p := e.Part; p != nil && !p.Complete() {
 		missing := p.Missing()
 		return []stream.Text{stream.Textf("%s is of %s of the %s shards of a plan: %s %s missing", path, wording.WithCommas(int64(p.Count())), wording.WithCommas(int64(p.Of)), stream.ShardList(missing), wording.IsOrAre(missing))}
+	}
+	if e.Since != nil {
+		return []stream.Text{stream.Textf("%s is only of the rows that %s has gained from version %d to %d", path, e.Table.Path, *e.Since, e.Table.Version)}
 	}
 	coveredRows, rows := e.CoveredRows(), inputRows(e.Inputs)
 	if coveredRows >= rows {

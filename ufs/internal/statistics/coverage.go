@@ -14,9 +14,11 @@ type Coverage struct {
 	// If PathsDiffer is set, files with different paths count as different files, even if their contents are equal.
 	// That is right for parts of one plan: it names each file once, and a copy under another path is other data.
 	PathsDiffer bool
-	Files       []stream.Input // in the order in which they first appear
-	index       map[fileID]int // index into files
-	Stretches   []stretch
+	// Files that are added while Version differs count as different files, too.
+	Version   int64
+	Files     []stream.Input // in the order in which they first appear
+	index     map[fileID]int // index into files
+	Stretches []stretch
 }
 
 // fileID identifies a file, wherever it is stored. If one run read several copies of a file, the copies differ in the
@@ -24,6 +26,7 @@ type Coverage struct {
 type fileID struct {
 	path        string // empty if files are identified by their contents only
 	fingerprint string
+	version     int64
 	copy        int // number of the copy among equal files of a run
 }
 
@@ -43,12 +46,12 @@ func (c *Coverage) AddRanges(statsFile int, inputs []stream.Input, ranges []stre
 	copies := make(map[fileID]int)
 	var start int64
 	for _, in := range inputs {
-		id := fileID{fingerprint: in.Fingerprint}
+		id := fileID{fingerprint: in.Fingerprint, version: c.Version}
 		if c.PathsDiffer {
 			id.path = in.Path
 		}
 		id.copy = copies[id]
-		copies[fileID{path: id.path, fingerprint: id.fingerprint}]++
+		copies[fileID{path: id.path, fingerprint: id.fingerprint, version: id.version}]++
 		file, known := c.index[id]
 		if !known {
 			file = len(c.Files)

@@ -172,6 +172,11 @@ func (e *Bundle) WriteStats(ctx context.Context, path string, say stream.Spellin
 	if e.PositionCount > 0 {
 		sections = append(sections, chunkio.Section{Name: positionsSection, Body: e.positionRecord()})
 	}
+	if e.Losses != nil {
+		for _, s := range e.Losses.listSections() {
+			sections = append(sections, chunkio.Section{Name: chunkio.LossesPrefix + s.Name, Body: s.Body})
+		}
+	}
 	return chunkio.WriteStats(ctx, path, e.StatsHeader(say), sections...)
 }
 
@@ -179,6 +184,10 @@ func (e *Bundle) StatsHeader(say stream.Spelling) chunkio.StatsHeader {
 	h := chunkio.StatsHeader{
 		Kind: KindProfile, Version: request.Release, Columns: e.Columns, LeftOut: withoutPositions(e.LeftOut), Decided: withoutPositions(e.Useless),
 		Options: e.Options, Table: e.Table, Part: e.Part, Inputs: e.Inputs, Ranges: e.Covered, Warnings: wording.SpellAll(e.Warnings, say),
+		Since: e.Since, Subtracted: e.Subtracted,
+	}
+	if e.Losses != nil {
+		h.Losses = &chunkio.Losses{Inputs: e.Losses.Inputs, Ranges: e.Losses.Covered}
 	}
 	switch {
 	case e.Graph != nil && e.Sketch != nil:
@@ -196,7 +205,14 @@ func (e *Bundle) StatsHeader(say stream.Spelling) chunkio.StatsHeader {
 // OpenStats opens a statistics file that is read several times: a file in an object store is downloaded only once.
 func OpenStats(ctx context.Context, q *request.Request, path string) (*chunkio.StatsReader, error) {
 	file, err := chunkio.OpenStats(ctx, path, budget.DocumentOptions(q))
-	return file, budget.ErrForLimit(q, err)
+	if err != nil {
+		return nil, budget.ErrForLimit(q, err)
+	}
+	if h := &file.Header; h.Losses != nil {
+		file.Close()
+		return nil, stream.Usagef("%s has rows that %s has gained and rows that it has lost since version %d: merge it with the statistics of that version first", file.Path(), h.Table.Path, *h.Since)
+	}
+	return file, nil
 }
 
 func CheckKind(path, kind string) error {
@@ -211,7 +227,7 @@ func CheckKind(path, kind string) error {
 func NewBundle(h chunkio.StatsHeader) *Bundle {
 	return &Bundle{
 		Kind: h.Kind, Columns: h.Columns, LeftOut: h.LeftOut, Useless: h.Decided, Table: h.Table, Part: h.Part, Inputs: h.Inputs,
-		Covered: h.Ranges, Options: h.Options, Warnings: stream.PlainTexts(h.Warnings),
+		Covered: h.Ranges, Options: h.Options, Warnings: stream.PlainTexts(h.Warnings), Since: h.Since, Subtracted: h.Subtracted,
 	}
 }
 

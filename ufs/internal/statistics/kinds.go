@@ -36,6 +36,7 @@ type stateKind struct {
 	addsRows    func(e *Bundle) bool                  // whether a pass adds rows to the state; nil if Adders decides
 	setLimit    func(e *Bundle, limit int64)          // nil if the state has no limit of its own
 	discount    func(e *Bundle, gamma float64) error  // nil if the state is not discounted
+	subtract    func(e, o *Bundle) error              // nil if the state cannot be subtracted
 	lackInSum   func(e *Bundle) error                 // called if only one part of a sum has the state; see dropFromSum
 	isOptional  bool                                  // some files of a kind lack the section
 	isSample    bool                                  // a sample of rows, which is copied when it is merged
@@ -113,6 +114,7 @@ var mainKinds = []stateKind{{
 	mergedBytes: func(e, o *Bundle, _ int) int64 { return e.Moments.MergedBytes(o.Moments) },
 	setLimit:    func(e *Bundle, limit int64) { e.Moments.SetLimit(limit) },
 	discount:    func(e *Bundle, gamma float64) error { return e.Moments.Discount(gamma) },
+	subtract:    func(e, o *Bundle) error { return e.Moments.Subtract(o.Moments) },
 }, {
 	section: graphSection,
 	slot:    newSlot(func(e *Bundle) **anchor.Statistics { return &e.Graph }, newGraph),
@@ -179,6 +181,7 @@ var sideKinds = []stateKind{{
 	mergedBytes: func(e, _ *Bundle, _ int) int64 { return gram.HistogramsBytes(len(e.Columns)) },
 	addsRows:    alwaysAddsRows,
 	discount:    func(e *Bundle, gamma float64) error { return e.Histograms.Discount(gamma) },
+	subtract:    func(e, o *Bundle) error { return e.Histograms.Subtract(o.Histograms) },
 	lackInSum:   dropFromSum,
 	isOptional:  true,
 }, {
@@ -210,6 +213,7 @@ var sideKinds = []stateKind{{
 	}),
 	mergedBytes: func(e, _ *Bundle, _ int) int64 { return e.Facts.Bytes() },
 	addsRows:    func(e *Bundle) bool { return !e.HasAllFacts },
+	subtract:    func(e, o *Bundle) error { return e.Facts.Subtract(o.Facts) },
 	lackInSum:   dropFromSum,
 	isOptional:  true,
 }}

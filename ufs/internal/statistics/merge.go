@@ -31,6 +31,20 @@ func AddStates(e, o *Bundle) (lost []string, err error) {
 	return lost, nil
 }
 
+// SubtractStates removes the statistics of o, which are of rows that were added to e, from e. States that cannot be
+// subtracted, or that o lacks, are dropped, and their sections are returned. After an error neither can be used.
+func SubtractStates(e, o *Bundle) (lost []string, err error) {
+	for _, k := range stateKindsIn(e) {
+		if k.subtract == nil || k.state(o) == nil {
+			lost = append(lost, k.section)
+			k.drop(e)
+		} else if err := k.subtract(e, o); err != nil {
+			return nil, err
+		}
+	}
+	return lost, nil
+}
+
 // MergedBytes returns the memory of the states of e after the states of o are merged into them. o may be nil.
 func MergedBytes(e, o *Bundle, threads int) (n int64) {
 	if o == nil {

@@ -67,6 +67,13 @@ func printInspectionHead(w *screen.Page, s *ufs.Inspection, o Options) {
 	}
 	w.Printf("%s: %s, %s, %s; %d of %d columns are features\n",
 		what, CountNoun(len(s.Inputs), "file"), humanize.IBytes(uint64(s.Bytes)), rows, s.Features, len(s.Columns))
+	if t := s.Table; t != nil {
+		w.Printf("  version %d of %s", t.Version, t.Path)
+		if s.Since != nil {
+			w.Printf(": only the changes since version %d", *s.Since)
+		}
+		w.Printf("\n")
+	}
 	if p := s.Part; p != nil {
 		which := "all " + CountNoun(p.Of, "shard")
 		if !p.Complete() {

@@ -1,0 +1,161 @@
+package merging
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/stream"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/statistics"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/wording"
+)
+
+// checkVersions checks files with changes of a table, if there are any: they must continue each other, from the version
+// of the other files on, so that the sum has every version once. It sets the version of the sum.
+func checkVersions(m *merger) error {
+	var changes []*mergedFile
+	var last *mergedFile // the file that has reached the highest version so far
+	var losses *mergedFile
+	for i := range m.files {
+		switch f := &m.files[i]; {
+		case f.since == nil:
+			last = f
+		case f.losses != nil:
+			losses = f
+			fallthrough
+		default:
+			changes = append(changes, f)
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	for i := range m.files {
+		if err := checkSameTable(changes[0], &m.files[i], last); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b *mergedFile) int {
+		return cmp.Or(cmp.Compare(*a.since, *b.since), cmp.Compare(a.table.Version, b.table.Version))
+	})
+	switch {
+	case losses != nil && last == nil:
+		return stream.Usagef("%s has rows to subtract, which %s has lost since version %d: merge it with the statistics of version %d, which have these rows", losses.name, losses.table.Path, *losses.since, *changes[0].since)
+	case losses != nil && (m.Window > 0 || m.Decay > 0):
+		return stream.Usagef("{window} and {decay} do not go with %s, which has rows to subtract: the rows of days that are left out, or weigh less, cannot be told from the others", losses.name)
+	}
+	m.header.Since, m.header.Losses = nil, nil
+	if last == nil {
+		m.header.Since, last = changes[0].since, changes[0]
+	}
+	for _, f := range changes {
+		from, reached := *f.since, last.table.Version
+		switch isSame := last.since != nil && *last.since == from && reached == f.table.Version; {
+		case isSame: // another shard of the same changes
+		case from < reached:
+			return stream.Usagef("%s reaches version %d of %s, and %s has the changes from version %d to %d: changes up to version %[2]d would be added twice; leave out one of the files, or scan {since} %[2]d",
+				last.name, reached, f.table.Path, f.name, from, f.table.Version)
+		case from > reached:
+			return stream.Usagef("%s reaches version %d of %s, and %s begins with the changes since version %d: the changes between are missing; scan {since} %[2]d {version} %[5]d, and merge that too",
+				last.name, reached, f.table.Path, f.name, from)
+		}
+		last = f
+	}
+	table := *last.table
+	m.header.Table = &table
+	return nil
+}
+
+func checkSameTable(change, f, base *mergedFile) error {
+	switch {
+	case f.table == nil:
+		return stream.Usagef("%s has the changes of %s since version %d, and %s is of no version of a table; merge it with the statistics of that version", change.name, change.table.Path, *change.since, f.name)
+	case !f.table.IsSame(change.table):
+		return stream.Usagef("%s has changes of the table %s, and %s is of another, %s; merge files of one table", change.name, change.table.Path, f.name, f.table.Path)
+	case f.since == nil && f.table.Version != base.table.Version:
+		return stream.Usagef("%s is of version %d of %s and %s of version %d: they have rows in common; merge one of them with the changes", f.name, f.table.Version, f.table.Path, base.name, base.table.Version)
+	}
+	return nil
+}
+
+func addChangedCoverage(m *merger, i int) {
+	f := &m.files[i]
+	if m.coverage.Version = 0; f.since != nil { // a table may lose a file and get it back
+		m.coverage.Version = f.table.Version
+	}
+	m.subtracted += f.subtracted
+	if f.losses != nil {
+		m.lossCoverage.Version = f.table.Version
+		m.lossCoverage.AddRanges(i, f.losses.Inputs, f.losses.Ranges)
+		f.losses = &chunkio.Losses{}
+	}
+}
+
+// settleChanges checks that the files with changes have all of them, because the sum will be of their version, and takes
+// files that were lost from the inputs.
+func settleChanges(m *merger) error {
+	for _, c := range []*statistics.Coverage{&m.coverage, &m.lossCoverage} {
+		var rows, covered int64
+		for _, in := range c.Files {
+			rows += in.Rows
+		}
+		for _, s := range c.Stretches {
+			covered += s.To - s.From
+		}
+		if covered < rows {
+			return stream.Usagef("cannot merge changes of %s: the files have %s of %s rows; merge all shards of the table and of its changes at once", m.header.Table.Path, wording.WithCommas(covered), wording.WithCommas(rows))
+		}
+		if c == &m.lossCoverage {
+			m.subtracted += rows
+		}
+	}
+	if m.lossCoverage.Files == nil {
+		return nil
+	}
+	type content struct {
+		fingerprint string
+		rows        int64
+	}
+	lost := make(map[content]int) // files that lost some rows stay inputs
+	for _, in := range m.lossCoverage.Files {
+		lost[content{in.Fingerprint, in.Rows}]++
+	}
+	var rows int64
+	m.keptInputs = []stream.Input{}
+	for _, in := range m.coverage.Files {
+		c := content{in.Fingerprint, in.Rows}
+		if lost[c]--; lost[c] < 0 && in.Rows > 0 {
+			m.keptInputs = append(m.keptInputs, in)
+			rows += in.Rows
+		}
+	}
+	m.keptRanges = []stream.Range{{From: 0, To: rows}}
+	return nil
+}
+
+func subtractLosses(ctx context.Context, m *merger, e *statistics.Bundle) error {
+	if m.lossCoverage.Files == nil {
+		return nil
+	}
+	files := slices.DeleteFunc(slices.Clone(m.files), func(f mergedFile) bool { return f.losses == nil })
+	t, err := newSumTree(m, files, statistics.MergedBytes(e, nil, m.request.Limits.Threads))
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	t.readsLosses = true
+	lost, err := t.sumAll(ctx)
+	if err != nil {
+		return err
+	}
+	dropped, err := statistics.SubtractStates(e, lost)
+	if err != nil {
+		return stream.Usagef("cannot subtract the rows that %s has lost: %w; scan the statistics to merge with the changes by the same options, or scan the whole table", m.header.Table.Path, err)
+	}
+	if slices.Contains(dropped, statistics.SampleSection) {
+		m.warnings.add(stream.Textf("rows are subtracted that %s has lost, which a sample of rows does not allow, so there is none, and without {method} method %s selects: scan the whole table for it", m.header.Table.Path, methods.Fallback))
+	}
+	return nil
+}
