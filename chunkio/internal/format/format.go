@@ -71,6 +71,26 @@ type Decoding struct {
 	Leaf int
 	Dst  [][]float64 // as in Decode
 	Err  error       // error of decoding this leaf
+
+	// If Take is set, Dst has room for PieceRows rows only. Take is called after each piece, in order.
+	PieceRows int64
+	Take      func(from, to int64)
+}
+
+// DecodePieces calls a function that decodes to Dst for rows [from, to), whole or piece by piece.
+func (d *Decoding) DecodePieces(from, to int64, decode func(from, to int64) error) error {
+	if d.Take == nil {
+		return decode(from, to)
+	}
+	for from < to {
+		end := min(to, from+d.PieceRows)
+		if err := decode(from, end); err != nil {
+			return err
+		}
+		d.Take(from, end)
+		from = end
+	}
+	return nil
 }
 
 // Batched is a Group that can decode many leaves together, with less effort than one by one.

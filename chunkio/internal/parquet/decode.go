@@ -45,7 +45,7 @@ func (g *rowGroup) Extents(leaves []int) []format.Extent {
 func (g *rowGroup) Decode(ctx context.Context, l int, from, to int64, dst [][]float64) error {
 	buf := g.file.pool.Get().(*scratch)
 	defer g.file.pool.Put(buf)
-	return g.decodeColumn(ctx, l, from, to, dst, buf)
+	return g.decodeColumn(ctx, &format.Decoding{Leaf: l, Dst: dst}, from, to, buf)
 }
 
 // DecodeAll implements format.Batched. Small column chunks that are adjacent in the file are read together.
@@ -58,31 +58,35 @@ func (g *rowGroup) DecodeAll(ctx context.Context, leaves []format.Decoding, from
 		if buf.stretch.chunkBytes(g.file.Chunk(g.number, g.file.columns[d.Leaf].index)) == nil {
 			g.readStretch(leaves[i:], buf)
 		}
-		d.Err = g.decodeColumn(ctx, d.Leaf, from, to, d.Dst, buf)
+		d.Err = g.decodeColumn(ctx, d, from, to, buf)
 	}
 }
 
-func (g *rowGroup) decodeColumn(ctx context.Context, l int, from, to int64, dst [][]float64, buf *scratch) error {
-	lf, col := &g.file.leaves[l], &g.file.columns[l]
+func (g *rowGroup) decodeColumn(ctx context.Context, d *format.Decoding, from, to int64, buf *scratch) error {
+	lf, col := &g.file.leaves[d.Leaf], &g.file.columns[d.Leaf]
 	return g.guardDecoding(lf, from, to, buf, func() error {
-		if lf.Why != "" || len(dst) != lf.Width {
-			return fmt.Errorf("%d values a row asked of a column of %d: %s", len(dst), lf.Width, lf.Why)
+		if lf.Why != "" || len(d.Dst) != lf.Width {
+			return fmt.Errorf("%d values a row asked of a column of %d: %s", len(d.Dst), lf.Width, lf.Why)
 		}
 		width := int64(lf.Width)
 		e := g.startEntryReader(col, buf)
 		if lf.List && e.pages.info.Values != width*g.file.rows[g.number] {
-			return decodeGaps(ctx, g, e, l, from, to, dst)
+			return d.DecodePieces(from, to, func(from, to int64) error {
+				return decodeGaps(ctx, g, g.startEntryReader(col, buf), d.Leaf, from, to, d.Dst)
+			})
 		}
-		if err := g.seekEntryReader(e, l, from*width, to*width); err != nil {
+		if err := g.seekEntryReader(e, d.Leaf, from*width, to*width); err != nil {
 			return err
 		}
-		if !lf.List {
-			if dst[0] == nil {
-				return nil
-			}
-			return e.readEntries(ctx, dst[0][:to-from])
+		if !lf.List && d.Dst[0] == nil {
+			return nil
 		}
-		return g.decodeFixedLists(ctx, e, lf, from, to, dst)
+		return d.DecodePieces(from, to, func(from, to int64) error {
+			if lf.List {
+				return g.decodeFixedLists(ctx, e, lf, from, to, d.Dst)
+			}
+			return e.readEntries(ctx, d.Dst[0][:to-from])
+		})
 	})
 }
 

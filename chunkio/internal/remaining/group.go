@@ -26,8 +26,12 @@ type group struct {
 // values are still in the second-level cache when the remaining ones are moved.
 const (
 	minPiece       = 64
-	maxPieceValues = 32 << 10
+	maxPieceValues = 8 << 10
 )
+
+func (g *group) pieceRows(width int) int64 {
+	return min(pieceValues(width)/int64(max(width, 1)), g.rows.all)
+}
 
 func pieceValues(width int) int64 { return max(maxPieceValues, minPiece*int64(width)) }
 
@@ -44,56 +48,46 @@ func (g *group) Decode(ctx context.Context, l int, from, to int64, dst [][]float
 	return one[0].Err
 }
 
-// DecodeAll implements format.Batched.
+// DecodeAll implements format.Batched. All leaves are decoded in one go, so that no page is read twice.
 func (g *group) DecodeAll(ctx context.Context, leaves []format.Decoding, from, to int64) {
-	width := 0
-	for i := range leaves {
-		width += countColumns(leaves[i].Dst)
+	if from >= to {
+		return
 	}
-	size := min(max(maxPieceValues/int64(max(width, 1)), minPiece), g.rows.all)
+	size := int64(0)
+	for i := range leaves {
+		width := len(leaves[i].Dst)
+		size = max(size, g.pieceRows(width)*int64(width))
+	}
 	pooled, _ := g.file.pool.Get().(*[]float64)
 	if pooled == nil {
 		pooled = new([]float64)
 	}
 	defer g.file.pool.Put(pooled)
-	*pooled = format.Resize(*pooled, int(size)*width)
-	pieces, written := make([]format.Decoding, len(leaves)), 0
+	*pooled = format.Resize(*pooled, int(size)) // for all leaves, which are decoded one after another
+	all := make([]format.Decoding, len(leaves))
 	for i := range leaves {
-		pieces[i] = format.Decoding{Leaf: leaves[i].Leaf, Dst: make([][]float64, len(leaves[i].Dst))}
-	}
-	_ = g.rows.visitPieces(from, to, size, func(at, end int64) error { // errors are stored in leaves
-		rest, rows := *pooled, int(end-at)
-		for i := range leaves {
-			for e, column := range leaves[i].Dst {
+		to, written := leaves[i].Dst, 0
+		rows := g.pieceRows(len(to))
+		buffers := make([][]float64, len(to))
+		for e := range to {
+			if to[e] != nil {
+				buffers[e] = (*pooled)[int64(e)*rows:][:rows]
+			}
+		}
+		all[i] = format.Decoding{Leaf: leaves[i].Leaf, Dst: buffers, PieceRows: rows, Take: func(from, end int64) {
+			moved := 0
+			for e, column := range to {
 				if column != nil {
-					pieces[i].Dst[e], rest = rest[:rows], rest[rows:]
+					moved = moveKept(g.rows, column[written:], buffers[e][:end-from], from)
 				}
 			}
-		}
-		g.all.DecodeAll(ctx, pieces, at, end)
-		n := 0
-		for i := range leaves {
-			if leaves[i].Err == nil {
-				leaves[i].Err = pieces[i].Err
-			}
-			for e, column := range leaves[i].Dst {
-				if column != nil {
-					n = moveKept(g.rows, column[written:], pieces[i].Dst[e], at)
-				}
-			}
-		}
-		written += n
-		return nil
-	})
-}
-
-func countColumns(dst [][]float64) (n int) {
-	for _, column := range dst {
-		if column != nil {
-			n++
-		}
+			written += moved
+		}}
 	}
-	return n
+	g.all.DecodeAll(ctx, all, g.rows.findRow(from), g.rows.findRow(to-1)+1)
+	for i := range leaves {
+		leaves[i].Err = all[i].Err
+	}
 }
 
 // DecodeLists implements format.Group.

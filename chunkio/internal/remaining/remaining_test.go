@@ -359,3 +359,58 @@ func TestDamagedBitmaps(t *testing.T) {
 		t.Errorf("with 10 bytes of memory: %v, want a MemoryError", err)
 	}
 }
+
+// countedInput counts the bytes that are read of a file.
+type countedInput struct {
+	format.Input
+	bytes int64
+}
+
+func (c *countedInput) ReadAt(p []byte, at int64) (int, error) {
+	c.bytes += int64(len(p))
+	return c.Input.ReadAt(p, at)
+}
+
+// TestPagesAreReadOnce: a page that is longer than the pieces in which rows are moved is read once, and the rows of all
+// pieces are right.
+func TestPagesAreReadOnce(t *testing.T) {
+	const rows = 5*maxPieceValues + 3
+	number := schema.MustPrimitive(schema.NewPrimitiveNodeLogical("x", pq.Repetitions.Required, schema.NoLogicalType{}, pq.Types.Double, -1, -1))
+	file := formattest.WriteFile(t, schema.FieldList{number}, 1, func(_, _ int, w pqfile.ColumnChunkWriter) error {
+		values := make([]float64, rows)
+		for i := range values {
+			values[i] = math.Sqrt(float64(i))
+		}
+		_, err := w.(*pqfile.Float64ColumnChunkWriter).WriteBatch(values, nil, nil)
+		return err
+	})
+	in := &countedInput{Input: formattest.NewMemory(file)}
+	all, err := parquet.Open(in, 1<<30)
+	formattest.Must(t, err)
+	deleted := roaring64.New()
+	var want []float64
+	for i := range rows {
+		if i%20 == 3 || i > 2*maxPieceValues && i < 3*maxPieceValues+7 {
+			deleted.Add(uint64(i)) //nolint:gosec // not negative
+		} else {
+			want = append(want, math.Sqrt(float64(i)))
+		}
+	}
+	bitmap, err := deleted.ToBytes()
+	formattest.Must(t, err)
+	rest, err := OpenRemaining(all, bitmap, 1<<30)
+	formattest.Must(t, err)
+	defer rest.Close()
+	g, err := rest.Open(t.Context(), 0, nil)
+	formattest.Must(t, err)
+	defer g.Close()
+	got := make([]float64, len(want))
+	in.bytes = 0
+	formattest.Must(t, g.Decode(t.Context(), 0, 0, int64(len(want)), [][]float64{got}))
+	if !slices.Equal(got, want) {
+		t.Error("the remaining rows have other values")
+	}
+	if size := int64(len(file)); in.bytes > size {
+		t.Errorf("%d bytes are read of a file of %d", in.bytes, size)
+	}
+}

@@ -117,22 +117,18 @@ func (g *groupRows) keptRows(at, to int64) uint64 {
 // moveKept copies the values of the remaining rows from the position from on to the beginning of dst, and returns their
 // number. values begins with the row at from.
 func moveKept[T any](g *groupRows, dst, values []T, from int64) int {
-	n, to := 0, from+int64(len(values))
+	n, first, to := 0, 0, from+int64(len(values)) // first is the first row of a run of remaining ones
 	for at := 0; at < len(values); at += 64 {
-		kept := g.keptRows(from+int64(at), to)
-		if kept == ^uint64(0) {
-			n += copy(dst[n:], values[at:at+64])
-			continue
-		}
-		for kept != 0 {
-			first := bits.TrailingZeros64(kept)
-			run := bits.TrailingZeros64(^(kept >> first))
-			n += copy(dst[n:], values[at+first:at+first+run])
-			if first+run == 64 {
-				break
+		for gone := ^g.keptRows(from+int64(at), to); gone != 0; gone &= gone - 1 {
+			end := at + bits.TrailingZeros64(gone)
+			if end > first {
+				n += copy(dst[n:], values[first:end])
 			}
-			kept &^= 1<<(first+run) - 1
+			first = end + 1
 		}
+	}
+	if first < len(values) {
+		n += copy(dst[n:], values[first:])
 	}
 	return n
 }
