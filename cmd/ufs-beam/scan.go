@@ -47,7 +47,7 @@ func (j *job) scanShard(ctx context.Context, r round, shard int, profile string)
 			return nil, err
 		}
 		q := ufs.ScanRequest{Request: j.newLimitedRequest(), Shard: fmt.Sprintf("%d/%d", shard, j.Shards), Profile: profile}
-		q.Plan, q.Output = j.Plan, j.partName(r, shard)
+		q.Input.Plan, q.Output = j.Plan, j.partName(r, shard)
 		if r == profileRound {
 			q.ProfileOnly, q.KeepRows = true, j.SampleRows
 		}
