@@ -12,8 +12,7 @@ import (
 
 // ReadCopy returns the columns of a Parquet file that should have the names and types of `like`, and the names of its
 // other columns. A column that is missing has no values. If exact is set, the file must have the types of the
-// table's schema. Only a partition column may be a text or a double instead, and has that type in the result; a decimal
-// may be a double if exact is not set.
+// table's schema. Only a partition column may be a text or a double instead, and has that type in the result.
 func ReadCopy(path string, like *Table, exact bool) (columns []Column, others []string, err error) {
 	f, err := openParquet(path)
 	if err != nil {
@@ -24,8 +23,7 @@ func ReadCopy(path string, like *Table, exact bool) (columns []Column, others []
 		known[c.Name] = true
 		field, copied := schemaField{Name: c.Name, Type: c.Type}, Column{Name: c.Name, Type: c.Type}
 		at := f.findColumn(field, "none")
-		_, _, isDecimal := decimalType(fmt.Sprint(c.Type))
-		if at != nil && (c.Stated != nil || isDecimal && !exact) { // values of partitions have no times and no decimals yet
+		if at != nil && c.Stated != nil { // values of partitions have no times and no decimals yet
 			if leaf, ok := at.node.(*schema.PrimitiveNode); ok && isText(leaf) {
 				copied.Type = "string" // see Column.Stated
 			} else if ok && leaf.PhysicalType() == parquet.Types.Double {
