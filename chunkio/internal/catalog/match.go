@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/naming"
@@ -379,4 +380,17 @@ func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened
 		}
 	}
 	return nil
+}
+
+// HasDecimals reports whether the schema of the table says that a leaf has decimals.
+func (c *Catalog) HasDecimals(leaf int) bool {
+	if c.List.Schema == nil {
+		return false
+	}
+	path := c.Leaves[leaf].Path
+	if path == nil {
+		path = []string{c.Leaves[leaf].Name}
+	}
+	typ, _ := c.List.Schema.ColumnType(path)
+	return strings.HasPrefix(strings.TrimPrefix(typ, "list<"), "decimal(")
 }

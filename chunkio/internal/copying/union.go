@@ -12,7 +12,6 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/copier"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
-	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -31,37 +30,24 @@ func columnsInFile(c *catalog.Catalog, i int, columns []copier.Column) []copier.
 // widenColumns marks the columns of file i that must be written as numbers of a wider type than the file has: if the
 // schema of the table has a wider type, or if text has whole numbers in one file and fractions in another. A column of
 // decimals keeps the type of the file, because a double has not all their digits.
-func widenColumns(c *catalog.Catalog, src copier.Source, i int, chosen []copier.Column) []copier.Column {
+func widenColumns(c *catalog.Catalog, src copier.Source, i int, columns []copier.Column) []copier.Column {
 	if c.List.Schema == nil && c.Texts.RowsByName(c.FileName(i)) == nil {
-		return chosen
+		return columns
 	}
-	chosen = slices.Clone(chosen)
+	columns = slices.Clone(columns)
 	leaves := src.Leaves()
-	for k, column := range chosen {
+	for k, column := range columns {
 		if column.Kind != copier.FromLeaf {
 			continue
 		}
-		leaf := c.Leaves[column.Leaf]
-		if isDecimalOfTable(c.List.Schema, leaf) {
+		if c.HasDecimals(column.Leaf) {
 			continue
 		}
-		if typ := leaf.Type; format.IsNumber(typ) && typ != leaves[c.Files[i].LeafIndex(column.Leaf)].Type {
-			chosen[k].Kind = copier.FromNumbers
+		if typ := c.Leaves[column.Leaf].Type; format.IsNumber(typ) && typ != leaves[c.Files[i].LeafIndex(column.Leaf)].Type {
+			columns[k].Kind = copier.FromNumbers
 		}
 	}
-	return chosen
-}
-
-func isDecimalOfTable(schema *columns.Schema, leaf format.Leaf) bool {
-	if schema == nil {
-		return false
-	}
-	path := leaf.Path
-	if path == nil {
-		path = []string{leaf.Name}
-	}
-	typ, _ := schema.ColumnType(path)
-	return strings.HasPrefix(strings.TrimPrefix(typ, "list<"), "decimal(")
+	return columns
 }
 
 func setNullFieldsOfAbsentColumns(leaves []format.Leaf, fields []copier.Field, columns []copier.Column) {
