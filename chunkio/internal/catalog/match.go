@@ -382,7 +382,7 @@ func (b *catalogBuilder) dropKeyColumns(ctx context.Context, path string, opened
 	return nil
 }
 
-// HasDecimals reports whether the schema of the table says that a leaf has decimals.
+// HasDecimals reports whether a leaf has decimals by the schema of the table.
 func (c *Catalog) HasDecimals(leaf int) bool {
 	if c.List.Schema == nil {
 		return false

@@ -51,18 +51,9 @@ func gatherFromFileOnce(g *Gatherer, file *chunkio.StatsReader, usesDefaultSize 
 	w := planning.NewWorkload(r, g.Later, nil)
 	w.UsesDefaultSize = usesDefaultSize
 	r.Stats = file.Path() // from here on, r.Stats is only a name for messages
-	seen, err := statistics.ReadStats(file, method.FromProfile, gram.Options{}, 0)
-	if err == nil {
-		err = seen.ReadPositions(file)
-	}
+	seen, err := readProfileOfFile(r, file)
 	if err != nil {
 		return nil, err
-	}
-	if err := settleHashShards(r, file); err != nil {
-		return nil, err
-	}
-	if seen.Subtracted > 0 && r.ParsedScale == gram.ScaleMinMax {
-		return nil, stream.Usagef("{scale} minmax: rows were subtracted from %s, and the least and the greatest values may have been among them; scan the whole table, or choose another {scale}", r.Stats)
 	}
 	isSketch := seen.Kind == statistics.KindSketch || seen.Kind == statistics.KindSketchedGraph
 	if isSketch {
@@ -135,6 +126,20 @@ func gatherFromFileOnce(g *Gatherer, file *chunkio.StatsReader, usesDefaultSize 
 	}
 	e.Warnings = append(slices.Clone(e.Warnings), e.GapWarnings(r.Stats)...)
 	return e, restrictColumns(r, e)
+}
+
+func readProfileOfFile(r *settled.Run, file *chunkio.StatsReader) (*statistics.Bundle, error) {
+	seen, err := statistics.ReadStats(file, method.FromProfile, gram.Options{}, 0)
+	if err == nil {
+		err = seen.ReadPositions(file)
+	}
+	if err == nil {
+		err = settleHashShards(r, file)
+	}
+	if err == nil && seen.Subtracted > 0 && r.ParsedScale == gram.ScaleMinMax {
+		err = stream.Usagef("{scale} minmax: rows were subtracted from %s, and the least and the greatest values may have been among them; scan the whole table, or choose another {scale}", r.Stats)
+	}
+	return seen, err
 }
 
 func readSurveySample(g *Gatherer, w planning.Workload, e *statistics.Bundle, file *chunkio.StatsReader, limit int64, shape method.Shape) error {
