@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -72,7 +73,7 @@ func leftOutSentence(list []stream.LeftOut) []string {
 	counts := map[string]int{}
 	var reasons []string // in the order of their first columns
 	for _, l := range stream.BySeverity(list) {
-		reason := drawing.TruncateText(leftOutReason.FindStringSubmatch(l.Why)[1], maxBriefRunes)
+		reason := cmp.Or(drawing.TruncateText(leftOutReason.FindStringSubmatch(l.Why)[1], maxBriefRunes), "no reason")
 		if counts[reason]++; counts[reason] == 1 {
 			reasons = append(reasons, reason)
 		}
@@ -89,7 +90,7 @@ func leftOutSentence(list []stream.LeftOut) []string {
 }
 
 // leftOutReason is the reason at the beginning of a text such as "constant (4 in every row)".
-var leftOutReason = regexp.MustCompile(`^(.*?)( of | in every| \(|[:;,]|$)`)
+var leftOutReason = regexp.MustCompile(`(?s)^(.*?)( of | in every| \(|[:;,]|$)`)
 
 // evaluationSentence states the share of the data that the selection in d explains, according to an evaluation in the
 // page. It is empty if the page has no such evaluation, or if the selection itself records the share.

@@ -68,11 +68,11 @@ func TestOpening(t *testing.T) {
 		}, "5 of 100 features explain 76.00 % of the variance (scale standard); 5 random ones 30.00 %. The curve bends at 2 features, which explain 70.00 %; from then on each adds at most 3.00 %. Each of the chosen adds more than noise would. Better than chance (share: 76.00 %, of random features 30.00 % ± 1.00 %)."},
 		"left out": {func(s *stream.Selection) {
 			s.Selected = s.Selected[:1]
-			for name, why := range map[string]string{"a": "constant (4 in every row)", "b": "constant (-5 in every row)", "c": "text", "d": "maps", "e": "dates; {times} makes features of them", "f": "one", "g": "two"} {
+			for name, why := range map[string]string{"a": "constant (4 in every row)", "b": "constant (-5 in every row)", "c": "text", "d": "maps", "e": "dates; {times} makes features of them", "f": "one\nline", "g": ""} {
 				s.LeftOut = append(s.LeftOut, stream.LeftOut{Name: name, Why: why})
 			}
 			slices.SortFunc(s.LeftOut, func(a, b stream.LeftOut) int { return strings.Compare(a.Name, b.Name) })
-		}, "1 of 100 features explains 40.00 % of the sum of squares (scale standard). Left out: constant (2), maps (1), dates (1), one (1), two (1), 1 other reason."},
+		}, "1 of 100 features explains 40.00 % of the sum of squares (scale standard). Left out: constant (2), maps (1), dates (1), one\nline (1), no reason (1), 1 other reason."},
 		"distrusted": {func(s *stream.Selection) {
 			s.Selected = s.Selected[:1]
 			s.Trust = &stream.Trust{Choice: &stream.Chance{Measure: "share", Value: 0.4, Chance: 0.39, Spread: 0.01}}

@@ -36,7 +36,7 @@ func flagGroups() []flagGroup {
 		{request.Limiting, nil},
 		{"The graph of the rows", []string{"graph-rows", "diffusion", "anchors", "anchor-method", "anchors-file", "neighbors", "clusters"}},
 		{"Iterations", []string{"max-iter", "tol", "require-converged", "sample"}},
-		{"Judging", []string{"runs", "restarts", "starts", "clusterer", "damping", "rows-scale", "spherical", "baselines", "folds", "resamples"}},
+		{"Judging", []string{"runs", "restarts", "starts", "clusterer", "damping", "spherical", "baselines", "folds", "resamples"}},
 	}
 	for i, g := range groups {
 		groups[i].flags = append(request.ListSection(g.title), g.flags...)

@@ -15,6 +15,7 @@ import (
 
 // notOptions are the fields of requests that are no options of the table, and the reasons.
 var notOptions = map[string]string{
+	"Input.Since": "scan has its own flag, which a statistics file may answer too", "Input.Losses": "set by scan",
 	"Input.Paths":          "arguments of a command",
 	"Input.Stdin":          "data, not an option",
 	"Input.Texts.Recorded": "follows from the source of the other fields",
