@@ -74,6 +74,9 @@ type Input struct {
 	Texts chunkio.TextOptions
 }
 
+// IsEmpty reports whether in names no data.
+func (in *Input) IsEmpty() bool { return len(in.Paths) == 0 && in.Plan == "" }
+
 // Columns chooses the columns that become features, and how they do.
 type Columns struct {
 	Names, Exclude []string // names or globs: use only these (partition keys only if named), do not use these

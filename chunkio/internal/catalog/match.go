@@ -387,10 +387,6 @@ func (c *Catalog) HasDecimals(leaf int) bool {
 	if c.List.Schema == nil {
 		return false
 	}
-	path := c.Leaves[leaf].Path
-	if path == nil {
-		path = []string{c.Leaves[leaf].Name}
-	}
-	typ, _ := c.List.Schema.ColumnType(path)
+	typ, _ := c.List.Schema.ColumnType(c.Leaves[leaf].ColumnPath())
 	return strings.HasPrefix(strings.TrimPrefix(typ, "list<"), "decimal(")
 }

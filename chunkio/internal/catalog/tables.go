@@ -106,10 +106,7 @@ func applySchema(l *listing.List, path string, leaves []format.Leaf, names []nam
 	leaves = slices.Clone(leaves)
 	for i := range leaves {
 		leaf := &leaves[i]
-		at := leaf.Path
-		if at == nil {
-			at = []string{leaf.Name}
-		}
+		at := leaf.ColumnPath()
 		typ, ok := l.Schema.ColumnType(at)
 		if !ok || slices.ContainsFunc(l.KeyTexts.Keys, func(key string) bool { return l.Schema.ColumnIndex(key) == l.Schema.ColumnIndex(at[0]) }) {
 			names[i].Nth = naming.NoColumn

@@ -79,10 +79,7 @@ func LocateColumns(ctx context.Context, inputs []string, opt ApplyOptions) (*Loc
 		at := Place{Name: c.Name, Path: []string{c.Name}, Element: c.Element}
 		switch c.Kind {
 		case copier.FromLeaf, copier.FromSparse:
-			leaf := p.catalog.Leaves[c.Leaf]
-			if at.Path = leaf.Path; at.Path == nil {
-				at.Path = []string{leaf.Name}
-			}
+			at.Path = p.catalog.Leaves[c.Leaf].ColumnPath()
 		case copier.FromPartition:
 			at.Key = true
 		}

@@ -37,10 +37,7 @@ func widenColumns(c *catalog.Catalog, src copier.Source, i int, columns []copier
 	columns = slices.Clone(columns)
 	leaves := src.Leaves()
 	for k, column := range columns {
-		if column.Kind != copier.FromLeaf {
-			continue
-		}
-		if c.HasDecimals(column.Leaf) {
+		if column.Kind != copier.FromLeaf || c.HasDecimals(column.Leaf) {
 			continue
 		}
 		if typ := c.Leaves[column.Leaf].Type; format.IsNumber(typ) && typ != leaves[c.Files[i].LeafIndex(column.Leaf)].Type {

@@ -196,6 +196,14 @@ type Leaf struct {
 	Packed int64
 }
 
+// ColumnPath returns Path, or the name of the column if the leaf is a whole column.
+func (l *Leaf) ColumnPath() []string {
+	if l.Path == nil {
+		return []string{l.Name}
+	}
+	return l.Path
+}
+
 // WhyVarying is the value of Leaf.Why for lists whose rows differ in length.
 const WhyVarying = "lists of varying length"
 

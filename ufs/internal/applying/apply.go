@@ -65,7 +65,7 @@ func LocateColumns(ctx context.Context, a ApplyRequest) (located *chunkio.Locate
 
 func (a *ApplyRequest) withSelectedColumns(ctx context.Context, write func(*request.Request, chunkio.ApplyOptions) error) error {
 	switch {
-	case len(a.Input.Paths) == 0 && a.Input.Plan == "":
+	case a.Input.IsEmpty():
 		return stream.Usagef("apply: no INPUT given")
 	case a.Selection == nil:
 		return stream.Usagef("apply: no selection given; add {selection} SEL.json")

@@ -25,7 +25,7 @@ type ConvertRequest struct {
 func ConvertInput(ctx context.Context, c ConvertRequest) (chunkio.ApplyReport, error) {
 	q := request.Request{Input: c.Input, Columns: request.Columns{UnionByName: c.Union}, Limits: c.Limits, Hooks: c.Hooks}
 	var report chunkio.ApplyReport
-	if len(c.Input.Paths) == 0 && c.Input.Plan == "" {
+	if c.Input.IsEmpty() {
 		return report, stream.Usagef("convert: no INPUT given")
 	}
 	if err := requireOutputFile("convert", c.Output); err != nil {

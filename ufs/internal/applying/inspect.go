@@ -27,7 +27,7 @@ func InspectInput(ctx context.Context, q request.Request, scan bool) (*result.In
 	if len(q.Input.Paths) == 1 && chunkio.IsStats(ctx, q.Input.Paths[0], budget.DocumentOptions(&q)) {
 		return inspectStatsFile(ctx, &q, q.Input.Paths[0])
 	}
-	if len(q.Input.Paths) == 0 && q.Input.Plan == "" {
+	if q.Input.IsEmpty() {
 		return nil, stream.Usagef("inspect: no INPUT given")
 	}
 	if err := settled.RefuseStats(ctx, &q, "inspect statistics files one at a time"); err != nil {

@@ -173,7 +173,7 @@ func (e *evaluator) checkRequest(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case len(e.Input.Paths) == 0 && e.Input.Plan == "":
+	case e.Input.IsEmpty():
 		return stream.Usagef("no INPUT given")
 	case len(e.Selections) == 0:
 		return stream.Usagef("eval: no selection given; add {selection} SEL.json, as select with {o} SEL.json makes it")

@@ -42,7 +42,7 @@ func ExplainSelection(ctx context.Context, o ExplainRequest) (*result.Explanatio
 	scale, _ := s.Options["scale"].(string)
 	x := &explainer{selection: s, out: &result.Explanation{Schema: result.ExplainSchema, Version: request.Release, Method: s.Method, K: s.SelectedFeatures(), Scale: scale, Columns: []result.ExplainedColumn{}, Warnings: []string{}}}
 	x.indexSelection()
-	if len(o.Input.Paths) == 0 && o.Input.Plan == "" && o.Stats == "" {
+	if o.Input.IsEmpty() && o.Stats == "" {
 		x.out.More = stream.Textf("by which chosen features and weights a column is explained, its nearest columns, VIF and exact combinations: add {stats} ALL.ufs, or the INPUT").Spell(o.Hooks.Spelling)
 		return x.out, x.explainColumns(o.Names, nil)
 	}
@@ -61,7 +61,11 @@ func ExplainSelection(ctx context.Context, o ExplainRequest) (*result.Explanatio
 		return x.explainColumns(o.Names, c)
 	})
 	if a := (*chunkio.AmbiguousError)(nil); errors.As(err, &a) && q.Stats == "" {
-		return nil, a.OfSelection(place.DisplayName(slices.Concat(q.Input.Paths, []string{q.Input.Plan})[0])) // the name is from the selection, not from an option
+		input := q.Input.Plan
+		if input == "" {
+			input = q.Input.Paths[0]
+		}
+		return nil, a.OfSelection(place.DisplayName(input)) // the name is from the selection, not from an option
 	}
 	if err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ func NewRunFor(ctx context.Context, q request.Request, selects bool) (*Run, erro
 		return nil, err
 	}
 	switch {
-	case len(q.Input.Paths) == 0 && q.Stats == "" && q.Input.Plan == "":
+	case q.Input.IsEmpty() && q.Stats == "":
 		return nil, stream.Usagef("no INPUT given, nor {stats}")
 	case len(q.Input.Paths) > 0 && q.Stats != "":
 		return nil, stream.Usagef("give INPUT or {stats}, not both")
