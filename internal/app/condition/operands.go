@@ -4,133 +4,164 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/parser/lexer"
 )
 
-func isConstant(n syntax) bool {
-	switch n := n.(type) {
-	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.NilNode:
-		return true
-	case *ast.UnaryNode:
-		return n.Operator != "not" && isConstant(n.Node)
-	}
-	return false
+// operand is a part of a condition: a condition in itself, or one side of a comparison.
+type operand struct {
+	kind     operandKind
+	at       int       // position of its first character
+	node     *Node     // of a condition
+	name     string    // of a column
+	constant Constant  // of a constant other than null
+	items    []operand // of a list
 }
 
-func isColumn(n syntax) bool {
-	switch n.(type) {
-	case *ast.IdentifierNode, *ast.MemberNode, *ast.CallNode:
-		return true
+type operandKind uint8
+
+const (
+	isCondition operandKind = iota
+	isColumn
+	isConstant
+	isNull
+	isList
+)
+
+func (o operand) isConstant() bool { return o.kind == isConstant || o.kind == isNull }
+
+func (p *condParser) errNoColumn(o operand) error {
+	if o.kind == isCondition {
+		return p.errAt(o.at, "a column is expected here, and parts of conditions are joined by and, or, not")
 	}
-	return false
+	return p.errAt(o.at, "a column is expected here")
 }
 
-// columnName returns the name of the column that an expression denotes: x, a.b, emb[3] or col("any name").
-func (p *condParser) columnName(n syntax) (string, error) {
-	t := p.tokenOf(n)
-	switch n := n.(type) {
-	case *ast.IdentifierNode:
-		return t.value, nil
-	case *ast.MemberNode:
-		if n.Optional {
-			break
-		}
-		parent, err := p.columnName(n.Node)
-		if err != nil {
-			return "", err
-		}
-		switch n.Property.(type) {
-		case *ast.StringNode:
-			if property := p.tokenOf(n.Property); property.kind != lexer.String {
-				return parent + "." + property.value, nil
-			}
-		case *ast.IntegerNode:
-			index := p.tokenOf(n.Property).value
-			if strings.Trim(index, "0123456789") == "" {
-				return parent + "[" + index + "]", nil
-			}
-		}
-		return "", p.errAtNode(n.Property, "an element of a list is named by its number, as in emb[3] > 0")
-	case *ast.CallNode:
-		callee, ok := n.Callee.(*ast.IdentifierNode)
-		if !ok || p.tokenOf(callee).value != "col" {
-			return "", p.errAt(t.at, "conditions cannot contain functions")
-		}
-		if len(n.Arguments) == 1 {
-			if name, ok := n.Arguments[0].(*ast.StringNode); ok && p.tokenOf(name).value != "" {
-				return p.tokenOf(name).value, nil
-			}
-		}
-		return "", p.errAt(t.at, `col needs one name in quotes, as in col("unit price") > 3`)
-	case *ast.BinaryNode:
-		if strings.Contains(operators, n.Operator) {
-			return "", p.errAt(t.at, noArithmetic)
-		}
-		return "", p.errAt(t.at, "a column is expected here, and parts of conditions are joined by and, or, not")
-	case *ast.UnaryNode:
-		if n.Operator != "not" {
-			return "", p.errAt(t.at, noArithmetic)
-		}
-		return "", p.errAt(t.at, "a column is expected here, and parts of conditions are joined by and, or, not")
+func (p *condParser) parseOperand() (operand, error) {
+	if p.parts++; p.parts > maxParts {
+		return operand{}, p.errAt(0, "it has too many parts (10,000 are allowed)")
 	}
-	return "", p.errAt(t.at, "a column is expected here")
-}
-
-func (p *condParser) parseConstant(n syntax) (Constant, error) {
-	t := p.tokenOf(n)
-	switch n := n.(type) {
-	case *ast.BoolNode:
-		return Constant{At: t.at, Kind: Truth, Truth: n.Value, Text: strings.ToLower(t.value)}, nil
-	case *ast.StringNode:
-		return Constant{At: t.at, Kind: Text, Text: t.value}, nil
-	case *ast.IntegerNode, *ast.FloatNode:
+	t := p.tokens[p.next]
+	p.next++
+	o := operand{kind: isConstant, at: t.at, constant: Constant{At: t.at, Text: t.value}}
+	switch {
+	case t.keyword == "true" || t.keyword == "false":
+		o.constant.Kind, o.constant.Text, o.constant.Truth = Truth, t.keyword, t.keyword == "true"
+	case t.keyword == "null":
+		o.kind = isNull
+	case t.kind == word && (t.keyword == "" || t.keyword == "is"): // "is" is a keyword only after a column
+		return p.parseColumn(t)
+	case t.kind == text:
+		o.constant.Kind = Text
+	case t.kind == number:
 		x, err := ParseNumber(t.value)
 		if err != nil {
-			return Constant{}, p.errAt(t.at, "%v", err)
+			return o, p.errAt(t.at, "%v", err)
 		}
-		return Constant{At: t.at, Kind: Number, Number: x, Text: t.value}, nil
-	case *ast.UnaryNode:
-		if n.Operator == "not" || !isConstant(n.Node) {
+		o.constant.Kind, o.constant.Number = Number, x
+	case t.kind != symbol:
+		return o, p.errUnexpected(t)
+	case t.value == "+" || t.value == "-":
+		return p.parseSigned(t)
+	case t.value == "[":
+		return p.parseList(t.at, "]")
+	case t.value == "(":
+		return p.parseParenthesized()
+	default:
+		return o, p.errUnexpected(t)
+	}
+	return o, nil
+}
+
+func (p *condParser) parseParenthesized() (operand, error) {
+	if err := p.enterLevel(); err != nil {
+		return operand{}, err
+	}
+	defer p.leaveLevel()
+	o, err := p.parseJoined("or")
+	if err == nil && !p.acceptToken(")") {
+		err = p.errUnexpected(p.tokens[p.next])
+	}
+	return o, err
+}
+
+func (p *condParser) parseSigned(sign token) (operand, error) {
+	if err := p.enterLevel(); err != nil {
+		return operand{}, err
+	}
+	defer p.leaveLevel()
+	o, err := p.parseOperand()
+	switch {
+	case err != nil:
+		return o, err
+	case !o.isConstant():
+		return o, p.errUnexpected(sign)
+	case o.kind == isNull || o.constant.Kind != Number:
+		return o, p.errAt(sign.at, "only numbers have a sign")
+	}
+	if o.at, o.constant.At = sign.at, sign.at; sign.value == "-" {
+		o.constant.Number, o.constant.Text = new(big.Rat).Neg(o.constant.Number), "-"+o.constant.Text
+	}
+	return o, nil
+}
+
+// parseList parses the items of a list, and the bracket that closes it. A comma may follow the last item.
+func (p *condParser) parseList(at int, closing string) (operand, error) {
+	if err := p.enterLevel(); err != nil {
+		return operand{}, err
+	}
+	defer p.leaveLevel()
+	list := operand{kind: isList, at: at}
+	for !p.acceptToken(closing) {
+		if len(list.items) > 0 && !p.acceptToken(",") {
+			return list, p.errUnexpected(p.tokens[p.next])
+		}
+		if len(list.items) > 0 && p.acceptToken(closing) {
 			break
 		}
-		c, err := p.parseConstant(n.Node)
+		item, err := p.parseJoined("or")
 		if err != nil {
-			return c, err
+			return list, err
 		}
-		if c.Kind != Number {
-			return c, p.errAt(t.at, "only numbers have a sign")
-		}
-		if c.At = t.at; n.Operator == "-" {
-			c.Number, c.Text = new(big.Rat).Neg(c.Number), "-"+c.Text
-		}
-		return c, nil
+		list.items = append(list.items, item)
 	}
-	if isColumn(n) {
-		return Constant{}, p.errAt(t.at, "a constant is expected here; write a text in quotes")
-	}
-	return Constant{}, p.errAt(t.at, "a constant is expected here")
+	return list, nil
 }
 
-// unquotedDateStart returns the start of the unquoted date that contains the character with the index `at`, or -1 if
-// there is none. Without this check the error would be about arithmetic or the syntax of numbers, which would mislead
-// the author.
-func (p *condParser) unquotedDateStart(at int) int {
-	for _, found := range unquotedDate.FindAllStringIndex(p.text, -1) {
-		from, to := utf8.RuneCountInString(p.text[:found[0]]), utf8.RuneCountInString(p.text[:found[1]])
-		if from <= at && at < to {
-			return from
+// parseColumn parses the name of a column that starts with a word: x, a.b, emb[3] or col("any name").
+func (p *condParser) parseColumn(first token) (operand, error) {
+	o := operand{kind: isColumn, at: first.at, name: first.value}
+	if p.acceptToken("(") {
+		if first.value != "col" {
+			return o, p.errAt(o.at, "conditions cannot contain functions")
+		}
+		name := p.tokens[p.next]
+		if p.next++; name.kind != text || name.value == "" || !p.acceptToken(")") {
+			return o, p.errAt(o.at, `col needs one name in quotes, as in col("unit price") > 3`)
+		}
+		o.name = name.value
+	}
+	for {
+		switch {
+		case p.acceptToken("."):
+			t := p.tokens[p.next]
+			if t.kind != word {
+				return o, p.errUnexpected(t)
+			}
+			p.next++
+			o.name += "." + t.value
+		case p.acceptToken("["):
+			t := p.tokens[p.next]
+			if p.next++; t.kind != number || strings.Trim(t.value, "0123456789") != "" || !p.acceptToken("]") {
+				return o, p.errAt(t.at, "an element of a list is named by its number, as in emb[3] > 0")
+			}
+			o.name += "[" + t.value + "]"
+		case p.acceptToken("("):
+			return o, p.errAt(o.at, "conditions cannot contain functions")
+		default:
+			return o, nil
 		}
 	}
-	return -1
 }
-
-// unquotedDate matches a date, or a date with a time.
-var unquotedDate = regexp.MustCompile(`\b\d{4}-\d{1,2}-\d{1,2}(T[\d:.]+)?\b`)
 
 // ParseNumber returns the exact value of a decimal number or of an integer in base 2, 8 or 16.
 func ParseNumber(s string) (*big.Rat, error) {

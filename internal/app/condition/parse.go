@@ -1,39 +1,41 @@
 package condition
 
 import (
-	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
 
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// maxText is the largest length of a condition's text in bytes.
-const maxText = 1 << 20
+const (
+	maxText  = 1 << 20 // largest length of a condition in bytes
+	maxDepth = 200     // largest nesting of parentheses and nots, because the parser is recursive
+	maxParts = 10_000  // largest number of columns and constants
+)
 
 // example is the end of every error message of Parse.
 const example = `a condition compares columns with constants, as in: day >= "2026-01-01" and site in ("a", "b") and not (x < 3)`
 
-// The arithmetic operators, which a condition must not contain, and the error message about them.
-const (
-	operators    = "+-**/%^.."
-	noArithmetic = "conditions cannot contain arithmetic"
-)
-
-// syntax is a node of the tree that expr's parser returns.
-type syntax = ast.Node
-
+// condParser is a recursive-descent parser of conditions:
+//
+//	disjunction = conjunction { "or" conjunction }
+//	conjunction = negation { "and" negation }
+//	negation    = "not" negation | comparison
+//	comparison  = operand [ relation operand | ["not"] "in" list | "is" ["not"] "null" ]
+//	operand     = "(" disjunction ")" | column | constant | list
+//
+// A disjunction may also be a column or a constant alone, because these may be in parentheses.
 type condParser struct {
-	text        string
-	runes       []rune
-	tokens      []token
-	tokenStarts map[int]int // by the position of a token's placeholder in the text passed to expr: the token's index
-	leaves      []Leaf
+	text   string
+	runes  []rune
+	tokens []token
+	next   int // index of the next token
+	depth  int
+	parts  int
+	leaves []Leaf
 }
 
 // Parse parses a condition. If it does not understand the condition, it returns a *stream.UsageError with the position
@@ -48,65 +50,53 @@ func Parse(text string) (*Condition, error) {
 	case strings.TrimSpace(text) == "":
 		return nil, stream.Usagef("{where}: the condition is empty; %s", example)
 	}
-	tokens, err := p.tokenize()
+	var err error
+	if p.tokens, err = p.splitTokens(); err != nil {
+		return nil, err
+	}
+	whole, err := p.parseJoined("or")
 	if err != nil {
 		return nil, err
 	}
-	if p.tokens, err = p.rewriteTokens(tokens); err != nil {
-		return nil, err
+	if t := p.tokens[p.next]; t.kind != endOfText {
+		return nil, p.errUnexpected(t)
 	}
-	tree, err := p.parseTokens()
-	if err != nil {
-		return nil, err
-	}
-	root, err := p.convertCondition(tree)
+	root, err := p.makeCondition(whole)
 	if err != nil {
 		return nil, err
 	}
 	return &Condition{text: text, Root: root, Leaves: p.leaves}, nil
 }
 
-func (p *condParser) parseTokens() (syntax, error) {
-	var b strings.Builder
-	p.tokenStarts = make(map[int]int, len(p.tokens))
-	for i, t := range p.tokens {
-		p.tokenStarts[b.Len()] = i
-		b.WriteString(t.placeholder + " ")
+// acceptToken consumes the next token if it is this keyword or symbol.
+func (p *condParser) acceptToken(what string) bool {
+	t := p.tokens[p.next]
+	if t.keyword != what && (t.kind != symbol || t.value != what) {
+		return false
 	}
-	tree, err := parser.Parse(b.String())
-	if err == nil {
-		return tree.Node, nil
-	}
-	e, ok := errors.AsType[*file.Error](err)
+	p.next++
+	return true
+}
+
+// Symbols of other languages, which get an error of their own.
+var (
+	arithmetic = strings.Fields("+ - * ** / % ^ ..")
+	foreign    = strings.Fields("? ?? ?. : ; | & # @ {")
+)
+
+func (p *condParser) errUnexpected(t token) error {
 	switch {
-	case !ok:
-		return nil, p.errAt(0, "it is not understood (%v)", err)
-	case strings.Contains(e.Message, "maximum allowed nodes"):
-		return nil, p.errAt(0, "it has too many parts (10,000 are allowed)")
+	case t.kind == endOfText:
+		return p.errAt(t.at, "something is missing")
+	case t.kind != symbol || t.keyword != "":
+	case slices.Contains(arithmetic, t.value):
+		return p.errAt(t.at, "conditions cannot contain arithmetic")
+	case slices.Contains(foreign, t.value):
+		return p.errAt(t.at, "conditions cannot contain %s", t.value)
 	}
-	if t, ok := p.findTokenAtOrBefore(e.From); ok && e.From < b.Len()-1 && t.at < len(p.runes) { // the last character is a space
-		return nil, p.errAt(t.at, "this is not expected here")
-	}
-	return nil, p.errAt(len(p.runes), "something is missing")
+	return p.errAt(t.at, "this is not expected here")
 }
 
-func (p *condParser) findTokenAtOrBefore(place int) (token, bool) {
-	for ; place >= 0; place-- {
-		if i, ok := p.tokenStarts[place]; ok {
-			return p.tokens[i], true
-		}
-	}
-	return token{}, false
-}
-
-func (p *condParser) tokenOf(n syntax) token {
-	if t, ok := p.findTokenAtOrBefore(n.Location().From); ok {
-		return t
-	}
-	return token{}
-}
-
-// errAt returns a *stream.UsageError that points at the character of the condition with the index `at`.
 func (p *condParser) errAt(at int, format string, args ...any) error {
 	const shown = 16
 	what := fmt.Sprintf(format, args...)
@@ -129,44 +119,73 @@ func (p *condParser) errAt(at int, format string, args ...any) error {
 	return stream.Usagef("{where}: %s: %s; %s", what, place, example)
 }
 
-func (p *condParser) errAtNode(n syntax, format string, args ...any) error {
-	return p.errAt(p.tokenOf(n).at, format, args...)
+func (p *condParser) unquotedDateStart(at int) int {
+	// Without this check the error would be about arithmetic or the syntax of numbers, which would mislead the author.
+	for _, found := range unquotedDate.FindAllStringIndex(p.text, -1) {
+		from, to := utf8.RuneCountInString(p.text[:found[0]]), utf8.RuneCountInString(p.text[:found[1]])
+		if from <= at && at < to {
+			return from
+		}
+	}
+	return -1
 }
 
-// convertCondition converts a node whose value can be true, false or unknown.
-func (p *condParser) convertCondition(n syntax) (*Node, error) {
-	switch n := n.(type) {
-	case *ast.UnaryNode:
-		if n.Operator != "not" {
-			return nil, p.errAtNode(n, noArithmetic)
-		}
-		inner, err := p.convertCondition(n.Node)
-		if err != nil {
-			return nil, err
-		}
-		return negateNode(inner), nil
-	case *ast.BinaryNode:
-		return p.convertBinary(n)
-	case *ast.IdentifierNode, *ast.MemberNode, *ast.CallNode:
-		name, err := p.columnName(n)
-		if err != nil {
-			return nil, err
-		}
-		return p.addLeaf(Leaf{Column: name, At: p.tokenOf(n).at, Test: Equal, Bare: true, Constants: []Constant{{Kind: Truth, Truth: true, Text: "true"}}}), nil
+// unquotedDate matches a date, or a date with a time.
+var unquotedDate = regexp.MustCompile(`\b\d{4}-\d{1,2}-\d{1,2}(T[\d:.]+)?\b`)
+
+func (p *condParser) enterLevel() error {
+	if p.depth++; p.depth > maxDepth {
+		return p.errAt(p.tokens[p.next-1].at, "it is nested more than %d deep", maxDepth)
 	}
-	return nil, p.errNoCondition(n)
+	return nil
 }
 
-func (p *condParser) errNoCondition(n syntax) error {
-	switch n.(type) {
-	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.NilNode:
-		return p.errAtNode(n, "a constant alone is no condition")
-	case *ast.ArrayNode, *ast.MapNode, *ast.SliceNode:
-		return p.errAtNode(n, "a list may only follow in, and may only contain constants")
-	case *ast.ConditionalNode:
-		return p.errAtNode(n, "conditions cannot contain if or ?")
+func (p *condParser) leaveLevel() { p.depth-- }
+
+func (p *condParser) parseJoined(keyword string) (operand, error) {
+	parseSide, op := p.parseNegation, And
+	if keyword == "or" {
+		parseSide, op = func() (operand, error) { return p.parseJoined("and") }, Or
 	}
-	return p.errAtNode(n, "conditions cannot contain this")
+	first, err := parseSide()
+	if err != nil || p.tokens[p.next].keyword != keyword {
+		return first, err
+	}
+	joined := &Node{Op: op}
+	for side := first; ; {
+		inner, err := p.makeCondition(side)
+		switch {
+		case err != nil:
+			return operand{}, err
+		case inner.Op == op:
+			joined.Args = append(joined.Args, inner.Args...)
+		default:
+			joined.Args = append(joined.Args, inner)
+		}
+		if !p.acceptToken(keyword) {
+			return operand{kind: isCondition, at: first.at, node: joined}, nil
+		}
+		if side, err = parseSide(); err != nil {
+			return operand{}, err
+		}
+	}
+}
+
+func (p *condParser) parseNegation() (operand, error) {
+	t := p.tokens[p.next]
+	if !p.acceptToken("not") {
+		return p.parseComparison()
+	}
+	if err := p.enterLevel(); err != nil {
+		return operand{}, err
+	}
+	defer p.leaveLevel()
+	inner, err := p.parseNegation()
+	if err != nil {
+		return operand{}, err
+	}
+	n, err := p.makeCondition(inner)
+	return operand{kind: isCondition, at: t.at, node: negateNode(n)}, err
 }
 
 func negateNode(n *Node) *Node { return &Node{Op: Not, Args: []*Node{n}} }
@@ -176,119 +195,132 @@ func (p *condParser) addLeaf(l Leaf) *Node {
 	return &Node{Op: IsLeaf, Leaf: len(p.leaves) - 1}
 }
 
-func (p *condParser) convertBinary(n *ast.BinaryNode) (*Node, error) {
-	switch n.Operator {
-	case "and", "or":
-		op := And
-		if n.Operator == "or" {
-			op = Or
-		}
-		return p.flattenConnective(op, n)
-	case "&&": // made by expr for a chain of comparisons; a && of the text was replaced by "and"
-		return nil, p.errAtNode(n, "comparisons cannot be chained; write 1 < x and x < 5 for 1 < x < 5")
-	case "in":
-		return p.convertMembership(n)
-	case "==", "!=", "<", "<=", ">", ">=":
-		return p.convertComparison(n)
+// makeCondition returns the condition that an operand is: a column alone must be true.
+func (p *condParser) makeCondition(o operand) (*Node, error) {
+	switch o.kind {
+	case isCondition:
+		return o.node, nil
+	case isColumn:
+		return p.addLeaf(Leaf{Column: o.name, At: o.at, Test: Equal, Bare: true, Constants: []Constant{{Kind: Truth, Truth: true, Text: "true"}}}), nil
+	case isList:
+		return nil, p.errAt(o.at, "a list may only follow in, and may only contain constants")
 	}
-	if strings.Contains(operators, n.Operator) {
-		return nil, p.errAtNode(n, noArithmetic)
-	}
-	return nil, p.errAtNode(n, "conditions cannot contain the operator %s", n.Operator)
+	return nil, p.errAt(o.at, "a constant alone is no condition")
 }
 
-func (p *condParser) flattenConnective(op Connective, n *ast.BinaryNode) (*Node, error) {
-	joined := &Node{Op: op}
-	for _, side := range []syntax{n.Left, n.Right} {
-		inner, err := p.convertCondition(side)
-		switch {
-		case err != nil:
-			return nil, err
-		case inner.Op == op:
-			joined.Args = append(joined.Args, inner.Args...)
-		default:
-			joined.Args = append(joined.Args, inner)
+// tests are the relations that are symbols; != is the negation of ==.
+var tests = map[string]Test{"==": Equal, "!=": Equal, "<": Less, "<=": LessEqual, ">": Greater, ">=": GreaterEqual}
+
+func (p *condParser) parseComparison() (operand, error) {
+	left, err := p.parseOperand()
+	if err != nil {
+		return operand{}, err
+	}
+	t := p.tokens[p.next]
+	var n *Node
+	negated := false
+	switch _, isTest := tests[t.value]; {
+	case t.kind == symbol && isTest:
+		p.next++
+		n, err = p.parseRelation(left, t)
+		negated = t.value == "!="
+	case p.acceptToken("in"):
+		n, err = p.parseMembership(left)
+	case t.kind == word && t.keyword == "not" && p.tokens[p.next+1].keyword == "in":
+		p.next += 2
+		n, err = p.parseMembership(left)
+		negated = true
+	case p.acceptToken("is"):
+		if negated = p.acceptToken("not"); !p.acceptToken("null") {
+			return operand{}, p.errAt(t.at, "this is not expected here")
+		}
+		n, err = p.compareOperands(left, operand{kind: isNull, at: p.tokens[p.next-1].at}, t)
+	default:
+		return left, nil
+	}
+	if err != nil {
+		return operand{}, err
+	}
+	if t := p.tokens[p.next]; t.kind == symbol && t.keyword == "" {
+		if _, isTest := tests[t.value]; isTest {
+			return operand{}, p.errAt(t.at, "comparisons cannot be chained; write 1 < x and x < 5 for 1 < x < 5")
 		}
 	}
-	return joined, nil
+	if negated {
+		n = negateNode(n)
+	}
+	return operand{kind: isCondition, at: left.at, node: n}, nil
 }
 
-func (p *condParser) convertComparison(n *ast.BinaryNode) (*Node, error) {
-	column, other := n.Left, n.Right
-	swapped := false
-	if isConstant(column) {
-		column, other, swapped = other, column, true
-	}
-	if isConstant(column) {
-		return nil, p.errAtNode(n, `two constants are compared; a column whose name is no word is written col("its name")`)
-	}
-	name, err := p.columnName(column)
+func (p *condParser) parseRelation(left operand, relation token) (*Node, error) {
+	right, err := p.parseOperand()
 	if err != nil {
 		return nil, err
 	}
-	if isColumn(other) {
-		if _, err := p.columnName(other); err != nil {
-			return nil, err
+	return p.compareOperands(left, right, relation)
+}
+
+func (p *condParser) compareOperands(left, right operand, relation token) (*Node, error) {
+	l := Leaf{Test: Equal}
+	if relation.kind == symbol {
+		l.Test = tests[relation.value]
+	}
+	if left.isConstant() {
+		if right.isConstant() {
+			return nil, p.errAt(relation.at, `two constants are compared; a column whose name is no word is written col("its name")`)
 		}
-		return nil, p.errAtNode(n, "two columns are compared, which is not understood: compare each with a constant")
+		left, right, l.Test = right, left, swappedTest[l.Test]
 	}
-	l := Leaf{Column: name, At: p.tokenOf(column).at}
-	negated := n.Operator == "!="
-	switch n.Operator {
-	case "==", "!=":
-		l.Test = Equal
-	case "<":
-		l.Test = Less
-	case "<=":
-		l.Test = LessEqual
-	case ">":
-		l.Test = Greater
-	case ">=":
-		l.Test = GreaterEqual
+	if left.kind != isColumn {
+		return nil, p.errNoColumn(left)
 	}
-	if swapped {
-		l.Test = swappedTest[l.Test]
-	}
-	if _, null := other.(*ast.NilNode); null {
+	l.Column, l.At = left.name, left.at
+	switch right.kind {
+	case isColumn:
+		return nil, p.errAt(relation.at, "two columns are compared, which is not understood: compare each with a constant")
+	case isNull:
 		if l.Test != Equal {
-			return nil, p.errAtNode(other, "null has no order; ask x is null or x is not null")
+			return nil, p.errAt(right.at, "null has no order; ask x is null or x is not null")
 		}
 		l.Test = IsNull
-	} else {
-		c, err := p.parseConstant(other)
-		if err != nil {
-			return nil, err
-		}
-		l.Constants = []Constant{c}
-	}
-	if negated {
-		return negateNode(p.addLeaf(l)), nil
+	case isConstant:
+		l.Constants = []Constant{right.constant}
+	default:
+		return nil, p.errAt(right.at, "a constant is expected here")
 	}
 	return p.addLeaf(l), nil
 }
 
-func (p *condParser) convertMembership(n *ast.BinaryNode) (*Node, error) {
-	name, err := p.columnName(n.Left)
+func (p *condParser) parseMembership(left operand) (*Node, error) {
+	if left.kind != isColumn {
+		return nil, p.errNoColumn(left)
+	}
+	closing := ")"
+	at := p.tokens[p.next].at
+	if !p.acceptToken("(") {
+		if closing = "]"; !p.acceptToken("[") {
+			return nil, p.errAt(at, `in needs a list of constants, as in: site in ("a", "b")`)
+		}
+	}
+	list, err := p.parseList(at, closing)
 	if err != nil {
 		return nil, err
 	}
-	l := Leaf{Column: name, At: p.tokenOf(n.Left).at, Test: Equal}
-	list, ok := n.Right.(*ast.ArrayNode)
-	switch {
-	case !ok:
-		return nil, p.errAtNode(n.Right, `in needs a list of constants, as in: site in ("a", "b")`)
-	case len(list.Nodes) == 0:
-		return nil, p.errAtNode(list, "the list is empty")
+	if len(list.items) == 0 {
+		return nil, p.errAt(at, "the list is empty")
 	}
-	for _, item := range list.Nodes {
-		if _, null := item.(*ast.NilNode); null {
-			return nil, p.errAtNode(item, "null in a list is not understood; write x in (…) or x is null")
+	l := Leaf{Column: left.name, At: left.at, Test: Equal}
+	for _, item := range list.items {
+		switch item.kind {
+		case isConstant:
+			l.Constants = append(l.Constants, item.constant)
+		case isNull:
+			return nil, p.errAt(item.at, "null in a list is not understood; write x in (…) or x is null")
+		case isColumn:
+			return nil, p.errAt(item.at, "a constant is expected here; write a text in quotes")
+		default:
+			return nil, p.errAt(item.at, "a constant is expected here")
 		}
-		c, err := p.parseConstant(item)
-		if err != nil {
-			return nil, err
-		}
-		l.Constants = append(l.Constants, c)
 	}
 	return p.addLeaf(l), nil
 }

@@ -1,231 +1,147 @@
 package condition
 
 import (
-	"errors"
-	"slices"
+	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser/lexer"
+	"unicode/utf8"
 )
 
-// token is a token of the condition, or a token that the rewriter inserted.
+// token is a word, a number, a text or a symbol of a condition.
 type token struct {
-	kind        lexer.Kind
-	value       string // without the quotes if it is a text
-	at          int    // position of its first character in the condition, from 0
-	end         int
-	placeholder string // the text that expr's parser receives instead
+	kind    tokenKind
+	value   string // the characters of the condition; of a text, its value
+	keyword string // of a word that is a keyword: the keyword, in lower case
+	at      int    // position of its first character in the condition, from 0
 }
 
-// maxDepth bounds the nesting of parentheses and nots, because the parser is recursive.
-const maxDepth = 200
+type tokenKind uint8
 
-func (p *condParser) tokenize() ([]token, error) {
-	lexed, err := lexer.Lex(file.NewSource(p.text))
-	if err != nil {
-		at, what := 0, err.Error()
-		if e, ok := errors.AsType[*file.Error](err); ok {
-			at, what = e.From, e.Message
-		}
-		return nil, p.errAt(at, "%s", what)
-	}
-	tokens := make([]token, 0, len(lexed))
-	for _, l := range lexed {
-		t := token{kind: l.Kind, value: l.Value, at: l.From, end: l.To}
-		if last := len(tokens) - 1; last >= 0 && tokens[last].end == t.at {
-			before := &tokens[last]
-			switch {
-			case before.kind == lexer.Operator && before.value == "<" && t.kind == lexer.Operator && t.value == ">":
-				before.value, before.end = "!=", t.end
-				continue
-			case before.kind == lexer.String && t.kind == lexer.String && p.runes[before.at] == '\'' && p.runes[t.at] == '\'':
-				before.value, before.end = before.value+"'"+t.value, t.end // two adjacent texts are SQL's 'it''s'
-				continue
-			}
-		}
-		if t.kind == lexer.EOF {
-			t.at = len(p.runes)
-			t.end = t.at
-		}
-		tokens = append(tokens, t)
-	}
-	return tokens, nil
-}
-
-// rewriter converts the tokens of a condition to tokens that expr can parse.
-type rewriter struct {
-	*condParser
-	in, out []token
-	frames  []frame
-	depth   int
-}
-
-// frame describes an open bracket.
-type frame struct {
-	closing string // the bracket that closes it
-	nots    int    // number of parentheses inserted after nots and not closed yet; the comparison's end closes them
-}
-
-// rewriteTokens replaces each token by the form that expr understands. It adds parentheses around the operand of not:
-// not binds more tightly than a comparison in expr, but less tightly in SQL and Python. It replaces names, numbers and
-// texts by placeholders, so that names cannot be keywords and numbers keep all digits. The position of a placeholder
-// identifies its token.
-func (p *condParser) rewriteTokens(tokens []token) ([]token, error) {
-	r := rewriter{condParser: p, in: tokens, frames: []frame{{}}}
-	for i := 0; i < len(tokens); {
-		n, err := r.rewriteToken(i)
-		if err != nil {
-			return nil, err
-		}
-		i += n
-	}
-	return r.out, nil
-}
-
-func (r *rewriter) rewriteToken(index int) (tokensUsed int, err error) {
-	t := r.in[index]
-	word := r.keywordAt(index)
-	switch {
-	case t.kind == lexer.EOF:
-		r.closeNots()
-		return 1, nil
-	case t.kind == lexer.String:
-		r.appendToken(t, `""`)
-	case t.kind == lexer.Bytes:
-		return 0, r.errAt(t.at, "texts are written without b")
-	case t.kind == lexer.Number:
-		r.appendToken(t, "0")
-	case r.isField(index):
-		r.appendToken(t, "c")
-	case word == "not" && r.keywordAt(index+1) == "in":
-		r.appendToken(t, "not")
-		tokensUsed, err = r.rewriteList(index + 1)
-		return tokensUsed + 1, err
-	case word == "not" || t.value == "!":
-		if r.depth++; r.depth > maxDepth {
-			return 0, r.errTooDeep(t)
-		}
-		r.frames[len(r.frames)-1].nots++
-		r.appendToken(t, "not")
-		r.appendToken(t, "(")
-	case word == "in":
-		return r.rewriteList(index)
-	case word == "is" && isNullWord(r.keywordAt(index+1)):
-		r.appendToken(t, "==")
-	case word == "is" && r.keywordAt(index+1) == "not" && isNullWord(r.keywordAt(index+2)):
-		r.appendToken(t, "!=")
-		return 2, nil
-	case word == "and" || t.value == "&&":
-		r.closeNots()
-		r.appendToken(t, "and")
-	case word == "or" || t.value == "||":
-		r.closeNots()
-		r.appendToken(t, "or")
-	case isNullWord(word):
-		r.appendToken(t, "nil")
-	case word == "true" || word == "false":
-		r.appendToken(t, word)
-	case word != "" || t.kind == lexer.Identifier:
-		r.appendToken(t, "c")
-	case t.value == "=":
-		r.appendToken(t, "==")
-	case t.kind == lexer.Bracket:
-		return 1, r.rewriteBracket(t)
-	default:
-		if t.value == "," {
-			r.closeNots()
-		}
-		r.appendToken(t, t.value)
-	}
-	return 1, nil
-}
-
-func (r *rewriter) rewriteList(index int) (tokensUsed int, err error) {
-	r.appendToken(r.in[index], "in")
-	if next := r.in[index+1]; next.kind == lexer.Bracket && next.value == "(" {
-		r.appendToken(next, "[")
-		return 2, r.openBracket(next, "]")
-	}
-	return 1, nil
-}
-
-func (r *rewriter) rewriteBracket(t token) error {
-	closes := map[string]string{"(": ")", "[": "]", "{": "}"}
-	if closing, ok := closes[t.value]; ok {
-		r.appendToken(t, t.value)
-		return r.openBracket(t, closing)
-	}
-	r.closeNots()
-	closing := t.value
-	if last := len(r.frames) - 1; last > 0 {
-		if closing == ")" { // if it closes the list of in (…), the list now has [ ]
-			closing = r.frames[last].closing
-		}
-		r.frames = r.frames[:last]
-		r.depth--
-	}
-	r.appendToken(t, closing)
-	return nil
-}
-
-func (r *rewriter) openBracket(t token, closing string) error {
-	r.frames = append(r.frames, frame{closing: closing})
-	if r.depth++; r.depth > maxDepth {
-		return r.errTooDeep(t)
-	}
-	return nil
-}
-
-func (r *rewriter) errTooDeep(t token) error {
-	return r.errAt(t.at, "it is nested more than %d deep", maxDepth)
-}
-
-// closeNots closes, after a comparison, the parentheses that were inserted after the nots before it.
-func (r *rewriter) closeNots() {
-	f := &r.frames[len(r.frames)-1]
-	for ; f.nots > 0; f.nots-- {
-		last := r.out[len(r.out)-1]
-		r.appendToken(token{at: last.end, end: last.end}, ")")
-		r.depth--
-	}
-}
-
-func (r *rewriter) appendToken(t token, text string) {
-	t.placeholder = text
-	r.out = append(r.out, t)
-}
+const (
+	endOfText tokenKind = iota
+	word
+	number
+	text
+	symbol
+)
 
 // keywords are the words with a special meaning in a condition, in upper or lower case.
-var keywords = []string{"and", "or", "not", "in", "is", "null", "nil", "true", "false"}
-
-// exprWords are words that are operators for expr's lexer but may be ordinary names in a condition.
-var exprWords = []string{"let", "if", "else", "matches", "contains", "startsWith", "endsWith"}
-
-// keywordAt returns token i in lower case if it is a keyword, and unchanged if it is one of the exprWords. For any
-// other token, and for the name of a field (as in a.in), it returns "".
-func (r *rewriter) keywordAt(i int) string {
-	if i >= len(r.in) || r.isField(i) {
-		return ""
-	}
-	switch t := r.in[i]; t.kind {
-	case lexer.Identifier, lexer.Operator:
-		if lower := strings.ToLower(t.value); slices.Contains(keywords, lower) {
-			return lower
-		}
-		if slices.Contains(exprWords, t.value) {
-			return t.value
-		}
-	}
-	return ""
+var keywords = map[string]string{
+	"and": "and", "or": "or", "not": "not", "in": "in", "is": "is", "null": "null", "nil": "null", "true": "true", "false": "false",
 }
 
-// isField reports whether token i is a name after a dot. Such a name cannot be a keyword.
-func (r *rewriter) isField(i int) bool {
-	t := r.in[i]
-	return i > 0 && r.in[i-1].kind == lexer.Operator && r.in[i-1].value == "." &&
-		(t.kind == lexer.Identifier || t.kind == lexer.Operator && unicode.IsLetter(rune(t.value[0])))
+// symbols are the symbols of several characters, and the other spellings of keywords and symbols.
+var symbols = []struct{ written, meaning string }{
+	{"&&", "and"}, {"||", "or"}, {"<>", "!="}, {"!=", "!="}, {"==", "=="}, {"<=", "<="}, {">=", ">="},
+	{"**", "**"}, {"..", ".."}, {"??", "??"}, {"?.", "?."}, {"=", "=="}, {"!", "not"},
 }
 
-func isNullWord(word string) bool { return word == "null" || word == "nil" }
+func (p *condParser) splitTokens() (tokens []token, err error) {
+	for at := 0; at < len(p.runes); {
+		c := p.runes[at]
+		t, end := token{at: at}, at+1
+		switch {
+		case unicode.IsSpace(c):
+			at++
+			continue
+		case isWordStart(c):
+			t.kind, end = word, p.endOfRun(at, func(c rune) bool { return isWordStart(c) || unicode.IsDigit(c) })
+		case isDigit(c) || c == '.' && end < len(p.runes) && isDigit(p.runes[end]):
+			t.kind, end = number, p.endOfNumber(at)
+		case strings.ContainsRune("\"'`", c):
+			if t.kind = text; end < len(p.runes) && at > 0 && p.runes[at-1] == 'b' && tokens[len(tokens)-1].value == "b" {
+				return nil, p.errAt(at-1, "texts are written without b")
+			}
+			if t.value, end, err = p.unquoteText(at); err != nil {
+				return nil, err
+			}
+		case strings.ContainsRune("()[]{},.:;?|<>=!&+-*/%^#@", c):
+			t.kind = symbol
+		default:
+			return nil, p.errAt(at, "unrecognized character")
+		}
+		if t.kind != text {
+			t.value = string(p.runes[at:end])
+		}
+		switch t.kind {
+		case word:
+			t.keyword = keywords[strings.ToLower(t.value)]
+		case symbol:
+			for _, s := range symbols {
+				if strings.HasPrefix(string(p.runes[at:min(at+2, len(p.runes))]), s.written) {
+					t.value, end = s.meaning, at+len(s.written)
+					break
+				}
+			}
+			if t.value == "and" || t.value == "or" || t.value == "not" {
+				t.keyword = t.value
+			}
+		}
+		tokens, at = append(tokens, t), end
+	}
+	return append(tokens, token{at: len(p.runes)}), nil
+}
+
+func isDigit(c rune) bool { return c >= '0' && c <= '9' }
+
+func isWordStart(c rune) bool { return c == '_' || c == '$' || unicode.IsLetter(c) }
+
+func (p *condParser) endOfRun(at int, belongs func(rune) bool) int {
+	for at < len(p.runes) && belongs(p.runes[at]) {
+		at++
+	}
+	return at
+}
+
+func (p *condParser) endOfNumber(at int) int {
+	isPart := func(c rune) bool { return c == '.' || c == '_' || isDigit(c) || unicode.IsLetter(c) }
+	end := p.endOfRun(at, isPart)
+	isHex := strings.HasPrefix(strings.ToLower(string(p.runes[at:min(at+2, end)])), "0x")
+	if !isHex && end < len(p.runes) && strings.ContainsRune("+-", p.runes[end]) && strings.ContainsRune("eE", p.runes[end-1]) {
+		return p.endOfRun(end+1, isPart)
+	}
+	return end
+}
+
+const longestEscape = len(`\U0001F600`)
+
+// unquoteText returns the value of the quoted text that starts at a place, and the place after its end. Texts in backquotes
+// have no escapes. Two single quotes in a text in single quotes are one, as in SQL.
+func (p *condParser) unquoteText(start int) (value string, end int, err error) {
+	quote := p.runes[start]
+	var b strings.Builder
+	for at := start + 1; at < len(p.runes); at++ {
+		switch c := p.runes[at]; {
+		case c == quote && quote == '\'' && at+1 < len(p.runes) && p.runes[at+1] == quote:
+			at++
+			b.WriteRune(c)
+		case c == quote:
+			return b.String(), at + 1, nil
+		case c == '\n' && quote != '`':
+			return "", 0, p.errAt(at, "literal not terminated")
+		case c == '\\' && quote != '`':
+			escaped, length := decodeEscape(string(p.runes[at+1 : min(at+longestEscape, len(p.runes))]))
+			if length == 0 {
+				return "", 0, p.errAt(at, "invalid char escape")
+			}
+			b.WriteRune(escaped)
+			at += length
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return "", 0, p.errAt(len(p.runes), "literal not terminated")
+}
+
+// decodeEscape returns the character that the escape after a backslash denotes, and the length of the escape, which is 0 if
+// it is invalid. Go's escapes are understood, and each quote and ? may be escaped.
+func decodeEscape(s string) (c rune, length int) {
+	if c, size := utf8.DecodeRuneInString(s); size == 1 && strings.ContainsRune("\"'`?", c) {
+		return c, size
+	}
+	c, _, rest, err := strconv.UnquoteChar(`\`+s, 0)
+	if err != nil {
+		return 0, 0
+	}
+	return c, len(s) - len(rest)
+}
