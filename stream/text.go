@@ -2,8 +2,9 @@ package stream
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 // Text is a sentence for people that may name options of a run. In its format, {anchors} represents the option anchors.
@@ -42,13 +43,13 @@ func PlainTexts(sentences []string) []Text {
 // String writes options by their bare names.
 func (t Text) String() string { return t.Spell(nil) }
 
-var optionMark = regexp.MustCompile(`\{[a-z][a-z-]*\}`)
+var optionMark = convert.CompilePattern(`\{[a-z][a-z-]*\}`)
 
 // Spell writes the sentence. It writes options, also in arguments that are errors or Texts, in the form that spelling
 // returns.
 func (t Text) Spell(spelling Spelling) string {
 	format := strings.ReplaceAll(t.Format, "%w", "%v")
-	format = optionMark.ReplaceAllStringFunc(format, func(mark string) string {
+	format = optionMark().ReplaceAllStringFunc(format, func(mark string) string {
 		name := mark[1 : len(mark)-1]
 		if spelling != nil {
 			name = spelling(name)
@@ -107,7 +108,7 @@ func Spell(err error, spelling Spelling) string {
 func Errorf(format string, args ...any) error {
 	e := &textError{Text: Text{format, args}}
 	if strings.Contains(format, "%w") {
-		e.cause = fmt.Errorf(optionMark.ReplaceAllString(format, ""), args...)
+		e.cause = fmt.Errorf(optionMark().ReplaceAllString(format, ""), args...)
 	}
 	return e
 }

@@ -1,4 +1,4 @@
-// Package convert makes lists from lists.
+// Package convert makes lists from lists, and patterns from texts.
 package convert
 
 // Each returns the list of value(x) for each x of list. It is not nil, even if list is.

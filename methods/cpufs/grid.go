@@ -1,10 +1,10 @@
 package cpufs
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -35,7 +35,7 @@ func ParseShape(s string) ([]int, error) {
 }
 
 // cellName matches px_R_C with row R and column C, px_R_C_B with also band B, and so on, all counted from 0.
-var cellName = regexp.MustCompile(`^px(_[0-9]{1,6}){2,}$`)
+var cellName = convert.CompilePattern(`^px(_[0-9]{1,6}){2,}$`)
 
 // NewGrid places features. If all names have the form px_R_C, or all px_R_C_B and so on, features are placed by their
 // names, in any order of the columns, and a shape that is given must agree with the names. Otherwise the columns are in
@@ -68,7 +68,7 @@ func NewGrid(names []string, shape []int) (Grid, error) {
 
 func parseCellNames(names []string) (places [][]int) {
 	for _, name := range names {
-		if !cellName.MatchString(name) {
+		if !cellName().MatchString(name) {
 			return places // fewer than names
 		}
 		indices := strings.Split(name, "_")[1:]

@@ -2,7 +2,6 @@ package intake
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -185,10 +184,10 @@ const (
 const maxNumberBytes = 40
 
 var (
-	decimalComma   = regexp.MustCompile(`^[+-]?(\d+|\d{1,3}([.' ]\d{3})+)?,\d+([eE][+-]?\d+)?$|^[+-]?\d{1,3}(\.\d{3}){2,}$`)
-	thousandsComma = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$`)
-	thousandsBlank = regexp.MustCompile(`^[+-]?\d{1,3}([' ]\d{3})+(\.\d*)?$`)
-	currencyCode   = regexp.MustCompile(`^(?:[A-Z]{3}|kr|Kč|zł|Fr\.?) ?([\d+-].*)$|^(.*\d[.,]?) ?(?:[A-Z]{3}|kr|Kč|zł|Fr\.?)$`)
+	decimalComma   = convert.CompilePattern(`^[+-]?(\d+|\d{1,3}([.' ]\d{3})+)?,\d+([eE][+-]?\d+)?$|^[+-]?\d{1,3}(\.\d{3}){2,}$`)
+	thousandsComma = convert.CompilePattern(`^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$`)
+	thousandsBlank = convert.CompilePattern(`^[+-]?\d{1,3}([' ]\d{3})+(\.\d*)?$`)
+	currencyCode   = convert.CompilePattern(`^(?:[A-Z]{3}|kr|Kč|zł|Fr\.?) ?([\d+-].*)$|^(.*\d[.,]?) ?(?:[A-Z]{3}|kr|Kč|zł|Fr\.?)$`)
 )
 
 // formOfNumber returns the form of a number that is written for people, not for programs. It returns "" for all other
@@ -223,7 +222,7 @@ func formOfNumber(s string) string {
 	}
 	isPlain := func(s string) bool {
 		_, ok := parseFloat(s)
-		return ok || decimalComma.MatchString(s) || thousandsComma.MatchString(s) || thousandsBlank.MatchString(s)
+		return ok || decimalComma().MatchString(s) || thousandsComma().MatchString(s) || thousandsBlank().MatchString(s)
 	}
 	if percent, ok := strings.CutSuffix(bare, "%"); ok && isPlain(trimBlanks(percent)) {
 		return percentSigns
@@ -234,17 +233,17 @@ func formOfNumber(s string) string {
 		}
 		return c
 	}, bare)
-	if m := currencyCode.FindStringSubmatch(bare); m != nil {
+	if m := currencyCode().FindStringSubmatch(bare); m != nil {
 		money = m[1] + m[2]
 	}
 	switch money = strings.Join(strings.Fields(money), " "); {
 	case money != bare && isPlain(strings.Replace(money, "- ", "-", 1)):
 		return currencySigns
-	case thousandsComma.MatchString(bare):
+	case thousandsComma().MatchString(bare):
 		return thousandsCommas
-	case decimalComma.MatchString(bare):
+	case decimalComma().MatchString(bare):
 		return decimalCommas
-	case thousandsBlank.MatchString(bare):
+	case thousandsBlank().MatchString(bare):
 		return thousandsBlanks
 	}
 	return ""

@@ -2,11 +2,11 @@ package condition
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -121,7 +121,7 @@ func (p *condParser) errAt(at int, format string, args ...any) error {
 
 func (p *condParser) unquotedDateStart(at int) int {
 	// Without this check the error would be about arithmetic or the syntax of numbers, which would mislead the author.
-	for _, found := range unquotedDate.FindAllStringIndex(p.text, -1) {
+	for _, found := range unquotedDate().FindAllStringIndex(p.text, -1) {
 		from, to := utf8.RuneCountInString(p.text[:found[0]]), utf8.RuneCountInString(p.text[:found[1]])
 		if from <= at && at < to {
 			return from
@@ -131,7 +131,7 @@ func (p *condParser) unquotedDateStart(at int) int {
 }
 
 // unquotedDate matches a date, or a date with a time.
-var unquotedDate = regexp.MustCompile(`\b\d{4}-\d{1,2}-\d{1,2}(T[\d:.]+)?\b`)
+var unquotedDate = convert.CompilePattern(`\b\d{4}-\d{1,2}-\d{1,2}(T[\d:.]+)?\b`)
 
 func (p *condParser) enterLevel() error {
 	if p.depth++; p.depth > maxDepth {

@@ -1,30 +1,31 @@
 package screen
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 const urlStartPattern = `(?i:([a-z][a-z0-9+.-]*)(?::|%(?:25)*3a)(?:\\*/|%(?:25)*2f){2})`
 
 var (
 	// urlStart matches the start of a URL of any scheme, in plain text, in JSON, or percent-encoded once or several times.
-	urlStart  = regexp.MustCompile(urlStartPattern)
-	nestedURL = regexp.MustCompile(`^` + urlStartPattern)
+	urlStart  = convert.CompilePattern(urlStartPattern)
+	nestedURL = convert.CompilePattern(`^` + urlStartPattern)
 	// secretParameter matches parameters that are always secret, even in a text that does not look like a URL.
-	secretParameter = regexp.MustCompile(`(?i)((?:[?&;]|\\u0026|%(?:25)*26|%(?:25)*3f)(?:sig|signature|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|` +
+	secretParameter = convert.CompilePattern(`(?i)((?:[?&;]|\\u0026|%(?:25)*26|%(?:25)*3f)(?:sig|signature|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|` +
 		`awsaccesskeyid|googleaccessid|key-pair-id|policy|sas|token|[a-z]+[_-]token|secret|password|passwd|pwd|api[_-]?key|accountkey|sharedaccesssignature)` +
 		`(?:=|%(?:25)*3d))((?:[^&\s"\\]|\\[^"\s])+)`)
 	// hostPattern matches the host of a URL, with or without a port. The port may be the word PORT, as in help texts.
-	hostPattern = regexp.MustCompile(`^(?:\[[0-9A-Fa-f:.%]*\]|[^:\[\]@\\"]*)(?::(?:[0-9]*|PORT))?$`)
+	hostPattern = convert.CompilePattern(`^(?:\[[0-9A-Fa-f:.%]*\]|[^:\[\]@\\"]*)(?::(?:[0-9]*|PORT))?$`)
 	// queryStart matches the start of the parameters of a bucket's URL. Another ? is part of the key.
-	queryStart = regexp.MustCompile(`\?[A-Za-z][A-Za-z0-9_.-]*=`)
+	queryStart = convert.CompilePattern(`\?[A-Za-z][A-Za-z0-9_.-]*=`)
 	// parameterName matches names of parameters that may be shown, because they cannot be secrets.
-	parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,40}$`)
+	parameterName = convert.CompilePattern(`^[A-Za-z][A-Za-z0-9_.-]{0,40}$`)
 	// parameterValue matches values of a store's known parameters that may be shown.
-	parameterValue = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]%~-]*$`)
+	parameterValue = convert.CompilePattern(`^[A-Za-z0-9_.:/\[\]%~-]*$`)
 )
 
 // closingCharacters are characters that may follow a URL in a text without being a part of it.
@@ -40,18 +41,18 @@ func Redact(text string) string {
 	var b strings.Builder
 	rest := text
 	for {
-		at := urlStart.FindStringSubmatchIndex(rest)
+		at := urlStart().FindStringSubmatchIndex(rest)
 		if at == nil {
 			break
 		}
-		if nestedURL.MatchString(rest[at[1]:]) { // delta://https://…
+		if nestedURL().MatchString(rest[at[1]:]) { // delta://https://…
 			b.WriteString(rest[:at[1]])
 			rest = rest[at[1]:]
 			continue
 		}
 		end := at[1] + urlEnd(rest[at[1]:])
 		b.WriteString(rest[:at[0]])
-		if server, more, ok := strings.Cut(rest[at[1]:end], "&"); ok && strings.HasSuffix(rest[:at[0]], "endpoint=") && hostPattern.MatchString(server) {
+		if server, more, ok := strings.Cut(rest[at[1]:end], "&"); ok && strings.HasSuffix(rest[:at[0]], "endpoint=") && hostPattern().MatchString(server) {
 			parameters := strings.TrimRight(more, closingCharacters) // parameters of the bucket follow its endpoint
 			b.WriteString(rest[at[0]:at[1]] + server + redactParameters("&"+parameters) + more[len(parameters):])
 		} else {
@@ -60,8 +61,8 @@ func Redact(text string) string {
 		rest = rest[end:]
 	}
 	b.WriteString(rest)
-	return secretParameter.ReplaceAllStringFunc(b.String(), func(s string) string {
-		value := secretParameter.FindStringSubmatch(s)[2]
+	return secretParameter().ReplaceAllStringFunc(b.String(), func(s string) string {
+		value := secretParameter().FindStringSubmatch(s)[2]
 		return strings.TrimSuffix(s, value) + "…" + value[len(strings.TrimRight(value, closingCharacters)):]
 	})
 }
@@ -103,14 +104,14 @@ func redactURL(whole, scheme, rest string) string {
 
 func decodePercent(text string) string {
 	for range 4 {
-		text = percentCode.ReplaceAllStringFunc(text, func(s string) string {
+		text = percentCode().ReplaceAllStringFunc(text, func(s string) string {
 			return string([]byte{hexDigitValue(s[1])<<4 | hexDigitValue(s[2])})
 		})
 	}
 	return text
 }
 
-var percentCode = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+var percentCode = convert.CompilePattern(`%[0-9A-Fa-f]{2}`)
 
 func hexDigitValue(c byte) byte {
 	if c <= '9' {
@@ -132,17 +133,17 @@ func redactAfterScheme(scheme, rest string) string {
 		if container := strings.HasPrefix(scheme, "abfs") || strings.HasPrefix(scheme, "wasb"); !container || strings.Contains(user, ":") {
 			authority = "…@" + server
 		}
-		if !hostPattern.MatchString(server) {
+		if !hostPattern().MatchString(server) {
 			return "…"
 		}
-	} else if !hostPattern.MatchString(authority) || strings.Contains(authority, ":") && (bucket || strings.Contains(path, "@")) {
+	} else if !hostPattern().MatchString(authority) || strings.Contains(authority, ":") && (bucket || strings.Contains(path, "@")) {
 		return "…"
 	}
 	if !pattern {
 		path, _, _ = strings.Cut(path, "?")
 		path, _, _ = strings.Cut(path, "#")
 	}
-	if at := queryStart.FindStringIndex(path); bucket && at != nil {
+	if at := queryStart().FindStringIndex(path); bucket && at != nil {
 		path = path[:at[0]] + redactParameters(path[at[0]:])
 	}
 	return authority + path
@@ -161,9 +162,9 @@ func redactParameters(text string) string {
 		name, value, found := strings.Cut(part, "=")
 		switch {
 		case part == "":
-		case !found || !parameterName.MatchString(name):
+		case !found || !parameterName().MatchString(name):
 			part = "…"
-		case !slices.Contains([]string{"endpoint", "use_path_style", "region", "profile", "anonymous", "storage_account", "domain", "protocol"}, name) || !parameterValue.MatchString(value):
+		case !slices.Contains([]string{"endpoint", "use_path_style", "region", "profile", "anonymous", "storage_account", "domain", "protocol"}, name) || !parameterValue().MatchString(value):
 			part = name + "=…"
 		default:
 			part = name + "=" + Redact(value)

@@ -6,11 +6,11 @@ import (
 	"encoding/base64"
 	"net/url"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -54,7 +54,7 @@ func openAzure(ctx context.Context, l Location) (*azure, error) {
 	return a, ctx.Err()
 }
 
-var accountNamePattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
+var accountNamePattern = convert.CompilePattern(`^[A-Za-z0-9-]{1,63}$`)
 
 // findAzureSettings collects the settings. The variable with the connection string overrides the other variables of the
 // environment, and the URL overrides all variables. A key is used only for the account to which it belongs.
@@ -76,7 +76,7 @@ func findAzureSettings(l Location) (azureSettings, error) {
 	}
 	s.endpoint = cmp.Or(l.query.Get("endpoint"), s.endpoint)
 	if p, d := l.query.Get("protocol"), l.query.Get("domain"); s.endpoint == "" || l.query.Get("endpoint") == "" && (p != "" || d != "") {
-		if !accountNamePattern.MatchString(s.account) {
+		if !accountNamePattern().MatchString(s.account) {
 			return s, faultf("name it in AZURE_STORAGE_ACCOUNT, or in the URL: storage_account=…", "it is not known which Azure storage account the container is in")
 		}
 		domain = cmp.Or(d, domain, "blob.core.windows.net")
@@ -119,7 +119,7 @@ func parseConnectionString(text string) (azureSettings, error) {
 		return azureSettings{emulatorAccount, emulatorKey, "", "http://127.0.0.1:10000/" + emulatorAccount}, nil
 	}
 	if s.endpoint == "" {
-		if !accountNamePattern.MatchString(s.account) {
+		if !accountNamePattern().MatchString(s.account) {
 			return s, faultf("copy it again from the account", "AZURE_STORAGE_CONNECTION_STRING names neither an account nor a BlobEndpoint")
 		}
 		s.endpoint = cmp.Or(fields["defaultendpointsprotocol"], "https") + "://" + s.account + ".blob." + cmp.Or(fields["endpointsuffix"], "core.windows.net")

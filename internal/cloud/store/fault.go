@@ -8,8 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -97,9 +97,9 @@ type rewordedError struct {
 func (q *rewordedError) Error() string { return q.text }
 func (q *rewordedError) Unwrap() error { return q.err }
 
-var urlInText = regexp.MustCompile(`"?[A-Za-z][A-Za-z0-9+.-]*://\S+|"?/?\S*\?\S+`)
+var urlInText = convert.CompilePattern(`"?[A-Za-z][A-Za-z0-9+.-]*://\S+|"?/?\S*\?\S+`)
 
-func withoutURLs(s string) string { return urlInText.ReplaceAllString(s, "(an address)") }
+func withoutURLs(s string) string { return urlInText().ReplaceAllString(s, "(an address)") }
 
 // unavailableError marks an error that concerns the whole store, not one of its objects.
 type unavailableError struct {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -23,11 +24,11 @@ func parametersOf(scheme string) []string {
 }
 
 var (
-	parameterMark = regexp.MustCompile(`\?([A-Za-z][A-Za-z0-9_.-]*)=`)
+	parameterMark = convert.CompilePattern(`\?([A-Za-z][A-Za-z0-9_.-]*)=`)
 	// foreignName matches parameters of other programs, and names of secrets, which nobody should write into a URL.
 	// Parse refuses such a name after ?, and does not treat it as part of the key.
-	foreignName = regexp.MustCompile(`(?i)key|secret|token|password|credential|signature|^sig$|^sv$|^se$|^x-|awssdk|https|tls|ssl|path_?style|hostname|sse|kms|accelerate|fips|dualstack|rate_limiter|universe|localemu|cdn|access_id|version`)
-	bucketName  = regexp.MustCompile(`^[A-Za-z0-9$][A-Za-z0-9._-]*$`)
+	foreignName = convert.CompilePattern(`(?i)key|secret|token|password|credential|signature|^sig$|^sv$|^se$|^x-|awssdk|https|tls|ssl|path_?style|hostname|sse|kms|accelerate|fips|dualstack|rate_limiter|universe|localemu|cdn|access_id|version`)
+	bucketName  = convert.CompilePattern(`^[A-Za-z0-9$][A-Za-z0-9._-]*$`)
 )
 
 // Parse parses a URL. Errors are *stream.UsageError, and do not repeat text that may be secret.
@@ -48,7 +49,7 @@ func Parse(arg string) (Location, error) {
 	switch {
 	case l.Bucket == "":
 		return Location{}, stream.Usagef("a URL of %s:// without a bucket: write %s://BUCKET/KEY", scheme, scheme)
-	case !bucketName.MatchString(l.Bucket):
+	case !bucketName().MatchString(l.Bucket):
 		// The text is not repeated: it may be KEY:SECRET@bucket.
 		return Location{}, stream.Usagef("the text after %s:// is not the name of a bucket (letters, digits, dots, hyphens); "+
 			"credentials do not belong into a URL, they are taken from the environment and from the store's own configuration files", scheme)
@@ -59,7 +60,7 @@ func Parse(arg string) (Location, error) {
 
 // parameterStart returns the position of the last ? in s after which the name of a parameter and = follow, or -1.
 func parameterStart(s string) int {
-	all := parameterMark.FindAllStringIndex(s, -1)
+	all := parameterMark().FindAllStringIndex(s, -1)
 	if len(all) == 0 {
 		return -1
 	}
@@ -84,7 +85,7 @@ func cutQuery(scheme, s string) (path, query string, err error) {
 		unknown = append(unknown, name)
 	}
 	first := unknown[0]
-	if suggest.NearestName(first, known) != "" || foreignName.MatchString(first) {
+	if suggest.NearestName(first, known) != "" || foreignName().MatchString(first) {
 		return "", "", errUnknownParameter(scheme, first)
 	}
 	return s, "", nil
@@ -126,7 +127,7 @@ func parseParameters(scheme, query string) (url.Values, error) {
 		case value == "":
 			return nil, stream.Usagef("the parameter %s is empty", name)
 		case strings.ContainsAny(value, "@?#/\\\r\n") || name == "domain" && !isValidHost(value) ||
-			(name == "region" || name == "storage_account") && !accountNamePattern.MatchString(value):
+			(name == "region" || name == "storage_account") && !accountNamePattern().MatchString(value):
 			return nil, stream.Usagef("the parameter %s has characters that cannot be in it", name)
 		}
 	}

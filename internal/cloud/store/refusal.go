@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +17,8 @@ import (
 	"cloud.google.com/go/compute/metadata"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"golang.org/x/oauth2"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 // refusal is the error for an answer of a store with a status other than the accepted ones.
@@ -91,7 +92,7 @@ func readRefusal(req *http.Request, resp *http.Response) error {
 			r.code = asJSON.Error.Errors[0].Reason
 		}
 	}
-	if !errorCodePattern.MatchString(r.code) {
+	if !errorCodePattern().MatchString(r.code) {
 		r.code = ""
 	}
 	r.message, _, _ = strings.Cut(r.message, "\n")
@@ -102,7 +103,7 @@ func readRefusal(req *http.Request, resp *http.Response) error {
 	return r
 }
 
-var errorCodePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,60}$`)
+var errorCodePattern = convert.CompilePattern(`^[A-Za-z][A-Za-z0-9_.-]{0,60}$`)
 
 // withoutSecrets removes secrets of the request from a text of the server, which may repeat them. The secrets are the
 // parts of signatures and tokens, and the values of the query.
@@ -131,16 +132,16 @@ func withoutSecrets(req *http.Request, s string) string {
 
 // processOutput matches the part of an AWS SDK error that repeats the output of a credentials program set by
 // AWS_PROFILE. The SDK repeats the output only if it is malformed, and the output contains the secret.
-var processOutput = regexp.MustCompile(`(?s)process output: .*, error:`)
+var processOutput = convert.CompilePattern(`(?s)process output: .*, error:`)
 
-var secretVariableName = regexp.MustCompile(`(?i)secret|key|token|password|sas|credential|connection`)
+var secretVariableName = convert.CompilePattern(`(?i)secret|key|token|password|sas|credential|connection`)
 
 // providerText returns the text of an error from a provider of credentials, shortened to a sentence or two. It leaves
 // out addresses, and secrets that environment variables contain.
 func providerText(err error) string {
-	s := processOutput.ReplaceAllString(withoutURLs(err.Error()), "process output:")
+	s := processOutput().ReplaceAllString(withoutURLs(err.Error()), "process output:")
 	for _, variable := range os.Environ() {
-		if name, value, _ := strings.Cut(variable, "="); len(value) >= 8 && secretVariableName.MatchString(name) {
+		if name, value, _ := strings.Cut(variable, "="); len(value) >= 8 && secretVariableName().MatchString(name) {
 			s = strings.ReplaceAll(s, value, "…")
 		}
 	}

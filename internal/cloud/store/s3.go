@@ -10,12 +10,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 )
 
 // s3 is the dialect of Amazon S3 and of stores with the same interface.
@@ -187,7 +188,7 @@ func eachChild(d *xml.Decoder, child func(*xml.StartElement) error) error {
 	}
 }
 
-var regionNamePattern = regexp.MustCompile(`^[a-z0-9-]+$`)
+var regionNamePattern = convert.CompilePattern(`^[a-z0-9-]+$`)
 
 func (s *s3) explainRefusal(l Location, r *refusal) error {
 	region := r.header.Get("X-Amz-Bucket-Region")
@@ -212,7 +213,7 @@ func (s *s3) explainRefusal(l Location, r *refusal) error {
 			"access is denied: %w", r)
 	}
 	switch {
-	case regionNamePattern.MatchString(region) && region != s.region:
+	case regionNamePattern().MatchString(region) && region != s.region:
 		return faultf("name it in the URL, region="+region+", or in AWS_REGION", "the bucket is in the region %s and was asked for in %s: %w", region, s.region, r)
 	case r.code == "PermanentRedirect" || r.code == "AuthorizationHeaderMalformed" || r.status/100 == 3:
 		return faultf("name the bucket's region in the URL, region=…, or in AWS_REGION", "the bucket is not in the region %s: %w", s.region, r)
