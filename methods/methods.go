@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ufs-stream/ufs-stream/eufs"
 	"github.com/ufs-stream/ufs-stream/greedy"
@@ -38,7 +39,9 @@ const (
 )
 
 // All lists the specs of all methods of this program.
-func All() []method.Spec {
+func All() []method.Spec { return slices.Clone(all()) }
+
+var all = sync.OnceValue(func() []method.Spec {
 	return slices.Concat(
 		align.Specs(),
 		greedy.Specs(),
@@ -60,7 +63,7 @@ func All() []method.Spec {
 		sogfs.Specs(),
 		pca.Specs(),
 	)
-}
+})
 
 // Names returns the names of a list of methods.
 func Names(list []method.Spec) []string {

@@ -77,9 +77,15 @@ func applyDefaultsToVerbs(c *cli, root *cobra.Command) {
 }
 
 func applyDefaults(c *cli, cmd *cobra.Command) error {
-	known := knownFlagNames(cmd.Root())
-	list, warnings := defaultsFromEnvironment(os.Environ(), known)
+	variables := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return !strings.HasPrefix(v, variablePrefix) || isOtherVariable(strings.SplitN(v, "=", 2)[0])
+	})
 	config := cmp.Or(cmd.Flag("config").Value.String(), os.Getenv(variableName("config")))
+	if len(variables) == 0 && config == "" {
+		return nil
+	}
+	known := knownFlagNames(cmd.Root())
+	list, warnings := defaultsFromEnvironment(variables, known)
 	if config != "" {
 		more, err := defaultsFromConfig(cmd.Context(), config, known)
 		if err != nil {
@@ -134,7 +140,6 @@ func defaultsFromEnvironment(variables, known []string) (list []flagDefault, war
 	for _, v := range variables {
 		name, value, _ := strings.Cut(v, "=")
 		switch flag := flags[name]; {
-		case !strings.HasPrefix(name, variablePrefix) || isOtherVariable(name):
 		case flag != "" && value != "":
 			list = append(list, flagDefault{flag, value, name})
 		case flag == "":

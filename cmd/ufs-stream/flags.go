@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,7 @@ func (f *requestFlags) addOptions(fs *pflag.FlagSet, parts request.Part, names .
 	}
 	if parts&request.PartChoice != 0 {
 		f.req.Choice.Options = method.Settings{}
-		addOptionFlags(fs, f.req.Choice.Options, methods.All())
+		addOptionFlags(fs, f.req.Choice.Options)
 	}
 }
 
@@ -164,42 +165,55 @@ func checkBounds(verb *cobra.Command, flags ...boundFlag) error {
 
 // optionFlag is the flag of a method option. Several methods may have an option with the same name.
 type optionFlag struct {
-	option   *method.Option // as declared by the first method that has it
+	option   *method.Option
 	settings method.Settings
 }
 
-func addOptionFlags(fs *pflag.FlagSet, settings method.Settings, all []method.Spec) {
-	flags := make(map[string]*pflag.Flag)
-	usages := make(map[string][]optionUsage)
-	for _, spec := range all {
-		for _, opt := range spec.Declare().Options.All() {
-			if flags[opt.Name] == nil {
-				f := fs.VarPF(&optionFlag{opt, settings}, opt.Name, "", "")
-				if flags[opt.Name], f.DefValue = f, opt.Default; opt.Type == "bool" {
-					f.NoOptDefVal = "true"
-				}
-			}
-			list := usages[opt.Name]
-			at := slices.IndexFunc(list, func(u optionUsage) bool { return u.text == opt.Usage })
-			if at < 0 {
-				at, list = len(list), append(list, optionUsage{text: opt.Usage})
-			}
-			list[at].methods = append(list[at].methods, spec.Name)
-			usages[opt.Name] = list
+func addOptionFlags(fs *pflag.FlagSet, settings method.Settings) {
+	for _, o := range methodOptions() {
+		f := fs.VarPF(&optionFlag{o.option, settings}, o.option.Name, "", o.usage)
+		if f.DefValue = o.option.Default; o.option.Type == "bool" {
+			f.NoOptDefVal = "true"
 		}
 	}
-	for name, f := range flags {
-		for i, u := range usages[name] {
+}
+
+// methodOptions lists the options of all methods. Their usage names the methods.
+var methodOptions = sync.OnceValue(func() (list []methodOption) {
+	usages := make(map[string][]optionUsage)
+	for _, spec := range methods.All() {
+		for _, opt := range spec.Declare().Options.All() {
+			of := usages[opt.Name]
+			if of == nil {
+				list = append(list, methodOption{option: opt})
+			}
+			at := slices.IndexFunc(of, func(u optionUsage) bool { return u.text == opt.Usage })
+			if at < 0 {
+				at, of = len(of), append(of, optionUsage{text: opt.Usage})
+			}
+			of[at].methods = append(of[at].methods, spec.Name)
+			usages[opt.Name] = of
+		}
+	}
+	for i := range list {
+		o := &list[i]
+		for i, u := range usages[o.option.Name] {
 			if i > 0 { // name the flag's value only once
-				f.Usage += "; "
+				o.usage += "; "
 				u.text = strings.ReplaceAll(u.text, "`", "")
 			}
-			f.Usage += strings.Join(u.methods, ", ") + ": " + u.text
+			o.usage += strings.Join(u.methods, ", ") + ": " + u.text
 		}
-		if syntax := f.Value.(*optionFlag).option.Syntax; syntax != "" {
-			f.Usage += "; " + syntax
+		if o.option.Syntax != "" {
+			o.usage += "; " + o.option.Syntax
 		}
 	}
+	return list
+})
+
+type methodOption struct {
+	option *method.Option // as declared by the first method that has it
+	usage  string
 }
 
 type optionUsage struct {

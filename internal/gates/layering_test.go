@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"internal/numeric/splitmix": {},
 	"internal/disk/words":       {},
 	"internal/judging/agree":    {},
+	"internal/app/startup":      {},
 	"internal/app/suggest":      {},
 	"internal/app/shell":        {},
 	"internal/testing/faults":   {}, // of tests, in the packages that touch files
@@ -191,7 +192,7 @@ var mayImport = map[string][]string{
 	"report/internal/chart":   {"report/internal/drawing"},
 	"report":                  {"stream", "internal/numeric/elbow", "internal/memory/jsonsize", "report/internal/chart", "report/internal/drawing"},
 	"internal/app/exit":       {"stream"},
-	"internal/app/program":    {"stream", "internal/app/exit", "internal/app/screen", "internal/app/suggest"},
+	"internal/app/program":    {"internal/app/startup", "stream", "internal/app/exit", "internal/app/screen", "internal/app/suggest"},
 	// The command: flags, checks and what it prints, no mathematics and no orchestration.
 	"cmd/ufs-stream":                   {"stream", "method", "methods", "ufs", "ufs/request", "report", "chunkio", "cmd/ufs-stream/internal/print", "cmd/ufs-stream/internal/progress", "internal/disk/atomicfile", "internal/disk/localfile", "internal/cloud/place", "internal/testing/planted", "internal/app/program", "internal/app/recipe", "internal/app/screen", "internal/app/shell"},
 	"cmd/ufs-stream/internal/print":    {"stream", "ufs", "chunkio", "internal/app/screen"},

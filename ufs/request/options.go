@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
@@ -127,16 +128,23 @@ func CheckBounds(q *Request, list []Option, isSet func(option string) bool) erro
 
 // ListParts lists the options of some parts, and further options by name.
 func ListParts(parts Part, names ...string) (list []Option) {
-	for _, o := range options {
+	for _, o := range describedOptions() {
 		if o.Part&parts != 0 || slices.Contains(names, o.Name) {
-			if o.usage != nil {
-				o.Help = o.usage()
-			}
 			list = append(list, o)
 		}
 	}
 	return list
 }
+
+var describedOptions = sync.OnceValue(func() []Option {
+	list := slices.Clone(options)
+	for i := range list {
+		if list[i].usage != nil {
+			list[i].Help = list[i].usage()
+		}
+	}
+	return list
+})
 
 // FieldIn returns a pointer to the value in q. It returns nil if only ParseValue reads the texts of the option.
 func (o *Option) FieldIn(q *Request) any {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/app/screen"
+	_ "github.com/ufs-stream/ufs-stream/internal/app/startup"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
