@@ -12,7 +12,9 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -259,24 +261,126 @@ class Selector(unittest.TestCase):
             np.testing.assert_array_equal(s.transform(frame), x[:, s.get_support()])
 
     def test_columns_that_are_no_numbers(self):
-        """They are named, and never converted in silence: nanoseconds of dates would have the largest variance."""
+        """They are left out with their reason, and never converted in silence: nanoseconds of dates would have the largest
+        variance."""
         frame = pd.DataFrame(planted()[0][:, :4], columns=list("abcd"))
+        want = UFSSelector(k=2, method="greedy").fit(frame).ranking_
         days = pd.Series(pd.date_range("2020-01-01", periods=len(frame)))
-        for what, column in {
-            "dates": days, "dates or times": days.dt.tz_localize("UTC"), "spans of time": days - days[0], "Period": days.dt.to_period("D"), "'u'": pd.Series("u", frame.index),
-            "the first is 'v'": pd.Series("v", frame.index, dtype="string"), "is 'w'": pd.Series("w", frame.index, dtype="category"),
-        }.items():
-            with self.subTest(what), self.assertRaisesRegex(ValueError, f"column 'odd' holds .*{what}"):
-                UFSSelector(k=2).fit(frame.assign(odd=column))
+        for why, column in [
+            ("timestamp", days), ("timestamp", days.dt.tz_localize("UTC")), ("date", days.dt.date), ("duration", days - days[0]), ("text", days.dt.to_period("D")), ("text", pd.Series("u", frame.index)),
+            ("text", pd.Series("v", frame.index, dtype="string")), ("text", pd.Series("w", frame.index, dtype="category")), ("text", pd.Series(1j, frame.index)),
+        ]:
+            with self.subTest(type=column.dtype):
+                s = UFSSelector(k=2, method="greedy").fit(frame.assign(odd=column))
+                self.assertEqual(s.selection_["left_out"], [{"name": "odd", "why": why, "column": 4}])
+                np.testing.assert_array_equal(s.ranking_, want)
+                np.testing.assert_array_equal(s.transform(frame.assign(odd=column)), frame.iloc[:, sorted(want)])
         with self.assertRaisesRegex(ValueError, "dates"):
             UFSSelector(k=2).fit(np.array([["2020-01-01", "2020-01-02"]] * 9, dtype="M8[ns]"))
         want = UFSSelector(k=3, method="greedy").fit(frame.round().assign(odd=days.dt.day)).ranking_
-        for kind in ("category", "Int64", "Float64", "object", "float16", pd.SparseDtype(float, 1.0), pd.SparseDtype(float, 0.0)):
+        for kind in ("category", "Int64", "Float64", "object", "float16", "longdouble", pd.SparseDtype(float, 1.0), pd.SparseDtype(float, 0.0)):
             with self.subTest(kind=kind):
                 same = frame.round().assign(odd=days.dt.day.astype(kind))
                 np.testing.assert_array_equal(UFSSelector(k=3, method="greedy").fit(same).ranking_, want)
                 same = frame.round().assign(odd=days.dt.day).astype(kind)
                 np.testing.assert_array_equal(UFSSelector(k=3, method="greedy").fit(same).ranking_, want)
+
+    def test_reads_a_data_frame_like_a_file(self):
+        """A DataFrame gives what its CSV and the function select give, and errors name its columns."""
+        x = planted()[0]
+        r = np.random.default_rng(6)
+        frame = pd.DataFrame(x, columns=[f"f{j}" for j in range(x.shape[1])])
+        frame.insert(1, "kind", pd.Categorical(r.choice(["u", "v", None], len(x))))
+        frame.insert(4, "day", pd.date_range("2020-01-01", periods=len(x), freq="7h"))
+        frame.insert(6, "count", pd.array(r.integers(0, 9, len(x)), dtype="Int64"))
+        frame.insert(7, "flag", r.random(len(x)) < 0.5)
+        frame.loc[::9, ["f4", "count"]] = None
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.csv")
+            frame.to_csv(path, index=False)
+            for made in (None, {"categorical": ["kind"], "times": True, "missing_indicators": True, "keep": ["kind", "day"]}):
+                with self.subTest(made=made):
+                    with self.assertWarnsRegex(ufs_stream.UFSWarning, "filled by their column's mean: 223 in count, 223 in f4"):
+                        s = UFSSelector(k=8, method="greedy", options=made).fit(frame)
+                    with self.assertWarns(ufs_stream.UFSWarning):
+                        want = UFSSelector(k=8, method="greedy", options=made).fit(path)
+                    with self.assertWarns(ufs_stream.UFSWarning):
+                        same = ufs_stream.select(frame, k=8, method="greedy", **made or {})
+                    for key in ("selected", "columns", "left_out", "warnings", "filled", "options", "features"):
+                        self.assertEqual(s.selection_.get(key), same.get(key))
+                    np.testing.assert_array_equal(s.ranking_, want.ranking_)
+                    self.assertEqual(s.selection_["features"], want.selection_["features"])
+                    self.assertEqual([c["name"] for c in s.selection_["left_out"]], [] if made else ["kind", "day"])
+                    chosen = list(s.get_feature_names_out())
+                    self.assertEqual(chosen, list(frame.columns[s.get_support()]))
+                    self.assertEqual((s.n_features_in_, list(s.feature_names_in_)), (frame.shape[1], list(frame.columns)))
+                    pd.testing.assert_frame_equal(pd.DataFrame(s.transform(frame), columns=chosen).astype(frame[chosen].dtypes), frame[chosen])
+                    pd.testing.assert_frame_equal(s.set_output(transform="pandas").transform(frame), frame[chosen])
+                    more = frame.iloc[:, ::-1].assign(more=1)
+                    pd.testing.assert_frame_equal(s.transform(more), frame[chosen])
+                    with self.assertRaisesRegex(ValueError, "feature names should match"):
+                        s.transform(frame.iloc[:, ::-1])
+        with self.assertRaisesRegex(ufs_stream.DataError, '^DataFrame: .*column "f4", row 0: missing value'):
+            UFSSelector(k=2, missing="error").fit(frame.drop(columns="count"))
+        with self.assertRaisesRegex(ufs_stream.DataError, r"^DataFrame: no numeric column is left to select from \(kind: text\)"):
+            UFSSelector(k=2).fit(frame[["kind"]])
+
+    def test_weights(self):
+        """A row of weight w counts as w rows, and one of weight 0 as none."""
+        x = planted(rows=300)[0]
+        x[x < -1] = 0
+        w = np.random.default_rng(7).integers(0, 4, len(x))
+        again = np.repeat(x, w, axis=0)
+        names = ["sample_weight", *(f"f{j}" for j in range(1, x.shape[1]))]
+        want = UFSSelector(k=5, method="greedy").fit(again)
+        for name, weighted in {"array": x, "sparse": sp.csr_matrix(x), "frame": pd.DataFrame(x, columns=names), "series": x}.items():
+            with self.subTest(name):
+                s = UFSSelector(k=5, method="greedy").fit(weighted, sample_weight=pd.Series(w) if name == "series" else w)
+                np.testing.assert_array_equal(s.ranking_, want.ranking_)
+                for a, b in zip(s.selection_["selected"], want.selection_["selected"]):
+                    self.assertAlmostEqual(a["score"], b["score"], delta=1e-9 * b["score"])
+                self.assertEqual(s.n_features_in_, x.shape[1])
+                self.assertEqual(s.transform(weighted).shape, (len(x), 5))
+        self.assertFalse(np.array_equal(UFSSelector(k=5, method="greedy").fit(x).ranking_, want.ranking_))
+        one = np.ones(len(x))
+        for bad, words in [(-one, "[Nn]egative"), (one * np.nan, "NaN"), (one[1:], "shape"), (0 * one, "no rows")]:
+            with self.subTest(words), self.assertRaisesRegex(ValueError, words):
+                UFSSelector(k=2).fit(x, sample_weight=bad)
+        with self.assertRaisesRegex(ValueError, "leave one out"):
+            UFSSelector(k=2, options={"weight": "f3"}).fit(pd.DataFrame(x, columns=names), sample_weight=one)
+        with self.assertRaisesRegex(ValueError, "column of weights"):
+            UFSSelector(k=2).fit("x.csv", sample_weight=one)
+        with self.assertRaisesRegex(ufs_stream.UsageError, "weight is not for method variance"):
+            UFSSelector(k=2, method="variance").fit(x, sample_weight=one)
+
+    def test_search_and_column_transformer(self):
+        x, of = planted()
+        frame = pd.DataFrame(x, columns=[f"f{j}" for j in range(x.shape[1])]).assign(kind=list("uv") * (len(x) // 2))
+        p = make_pipeline(StandardScaler(), UFSSelector(method="greedy"), KMeans(4, n_init=1, random_state=0))
+        search = GridSearchCV(p, {"ufsselector__k": [2, 4]}, cv=2).fit(x)
+        self.assertIn(search.best_params_["ufsselector__k"], (2, 4))
+        self.assertEqual(search.best_estimator_[-1].n_features_in_, search.best_params_["ufsselector__k"])
+        t = ColumnTransformer([("chosen", UFSSelector(k=4, method="greedy"), list(frame.columns[:-1])), ("kind", "passthrough", ["kind"])]).set_output(transform="pandas")
+        out = t.fit_transform(frame)
+        chosen = [f"f{j}" for j in np.sort(UFSSelector(k=4, method="greedy").fit(x).ranking_)]
+        self.assertEqual(list(out.columns), [f"chosen__{name}" for name in chosen] + ["kind__kind"])
+        np.testing.assert_array_equal(out.iloc[:, :4], frame[chosen])
+
+    def test_arrays_in_many_messages(self):
+        """Rows that are written in several messages, of which the last is short, are those of one."""
+        x = np.random.default_rng(8).standard_normal((1003, 7))
+        x[np.abs(x) < 1] = 0
+        frame = pd.DataFrame(x).add_prefix("f").assign(kind=list("abcdefg!") * 125 + list("abc"), flag=x[:, 0] > 0, count=pd.array([1, None, 3] * 334 + [1], dtype="Int64"))
+        for what in (x, np.asfortranarray(x), sp.csr_matrix(x), sp.csc_matrix(x), frame):
+            fit = lambda: UFSSelector(k=4, method="greedy", missing="mean", options={"categorical": "kind"} if what is frame else None).fit(what).selection_
+            want = fit()
+            with unittest.mock.patch("ufs_stream._arrow.BATCH", 5000):
+                got = fit()
+            self.assertEqual([f["name"] for f in got["selected"]], [f["name"] for f in want["selected"]])
+            for a, b in zip(got["columns"], want["columns"]):
+                self.assertEqual((a["name"], a["nulls"]), (b["name"], b["nulls"]))
+                self.assertAlmostEqual(a["mean"], b["mean"], delta=1e-12)
+                self.assertAlmostEqual(a["std"], b["std"], delta=1e-12)
 
     def test_arrays_of_every_kind(self):
         x = planted()[0].round(1)
@@ -295,8 +399,9 @@ class Selector(unittest.TestCase):
         np.testing.assert_array_equal(UFSSelector(k=5, method="greedy", missing="mean").fit(masked).ranking_, want)
         nullable = pd.DataFrame(x).mask(x > 2).astype("Float64")
         np.testing.assert_array_equal(UFSSelector(k=5, method="greedy", missing="mean").fit(nullable).ranking_, want)
-        for bad in (masked, nullable):
-            with self.assertRaisesRegex(ValueError, "NaN"):
+        row, at = np.argwhere(x > 2)[0]
+        for bad, words in ((masked, "NaN"), (nullable, f'^DataFrame: .*column "{at}", row {row}: missing value')):
+            with self.assertRaisesRegex(ValueError, words):
                 UFSSelector(k=5, missing="error").fit(bad)
         for flat in (x[:, 0], pd.Series(x[:, 0])):
             with self.assertRaisesRegex(ValueError, "2D array"):

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, Union
 
 from ._errors import BY_EXIT_CODE, CommandNotFoundError, InternalError, UFSError, UFSWarning
-from ._frame import is_frame, write_frame
 from ._selection import Selection
 
 COMMAND = "ufs-stream"
@@ -255,8 +254,9 @@ def explain(
     answer has weights, correlations and exact combinations too.
     """
     columns = [columns] if isinstance(columns, str) else list(columns)
-    with _file_of(selection) as path, _paths(inputs, {"selection": path, **options}) as (paths, options):
-        out = run(["explain", "--format=json", *flags_of(options), "--", *columns, *paths], command=command, progress=progress)
+    with _file_of(selection) as path, _paths(inputs, options.get("temp_dir")) as paths:
+        flags = flags_of({"selection": path, **options})
+        out = run(["explain", "--format=json", *flags, "--", *columns, *paths], command=command, progress=progress)
     explanation: dict[str, Any] = json.loads(out)
     _warn_of(explanation)
     return explanation
@@ -313,26 +313,33 @@ def apply(
 
 
 def _result(verb: str, inputs: Inputs | None, command: Path | None, progress: Progress, options: dict[str, Any]) -> dict[str, Any]:
-    with _paths(inputs, options) as (paths, options):
+    with _paths(inputs, options.get("temp_dir")) as paths:
         out = run([verb, "--format=json", *flags_of(options), "--", *paths], command=command, progress=progress)
     result: dict[str, Any] = json.loads(out)
     return result
 
 
 def _write(verb: str, inputs: Inputs | None, output: Path, command: Path | None, progress: Progress, options: dict[str, Any]) -> None:
-    with _paths(inputs, options) as (paths, options):
+    with _paths(inputs, options.get("temp_dir")) as paths:
         run([verb, *flags_of(options), "--output", os.fspath(output), "--", *paths], command=command, progress=progress)
 
 
 @contextlib.contextmanager
-def _paths(inputs: Inputs | None, options: dict[str, Any]) -> Iterator[tuple[list[str], dict[str, Any]]]:
-    """Yield the paths of inputs, and options. A DataFrame is in a temporary file meanwhile, with options to read it."""
+def _paths(inputs: Inputs | None, temp_dir: Path | None) -> Iterator[list[str]]:
+    """Yield the paths of inputs. A DataFrame is in a temporary file meanwhile."""
     if not is_frame(inputs):
-        yield ([] if inputs is None else inputs_of(inputs)), options
+        yield [] if inputs is None else inputs_of(inputs)
         return
-    with tempfile.TemporaryDirectory(prefix="ufs-stream-", dir=options.get("temp_dir")) as folder:
-        path, reading = write_frame(inputs, folder)
-        yield [path], {**reading, **options}
+    from ._arrow import file_of  # numpy and pandas take a while to import
+    from ._frame import columns_of
+
+    with file_of(columns_of(inputs), "DataFrame", temp_dir) as path:
+        yield [path]
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether X is a DataFrame of pandas."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
 def _warn_of(result: Mapping[str, Any]) -> None:

@@ -1,18 +1,19 @@
-"""DataFrames of pandas as files for the command."""
+"""DataFrames of pandas as columns for the command."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+from pandas.api.types import infer_dtype
 
-def is_frame(X: Any) -> bool:
-    """Say whether X is a DataFrame of pandas."""
-    return hasattr(X, "iloc") and hasattr(X, "columns")
+from ._arrow import Column
 
 
-def unique_names(names: Any) -> list[str]:
+def unique_names(names: Iterable[str]) -> list[str]:
     """Return names that tell the columns apart: a name that is empty, or not alone, gets its number."""
+    names = list(names)
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
@@ -30,31 +31,54 @@ def unique_names(names: Any) -> list[str]:
     return unique
 
 
-def write_frame(frame: Any, folder: str) -> tuple[str, dict[str, Any]]:
-    """Write a DataFrame as CSV into a folder. Return the path, and the options by which the command reads it.
+def columns_of(frame: Any) -> list[Column]:
+    """Return the columns of a DataFrame with the types that a file of it has."""
+    names = unique_names(map(str, frame.columns))
+    return [column_of(name, frame.iloc[:, at]) for at, name in enumerate(names)]
 
-    The options name the type of every column, so that nothing is guessed: texts and categories stay text, and a value
-    is missing if pandas says so. Numbers keep all their digits.
-    """
-    names = unique_names([str(name).strip() for name in frame.columns])  # the command strips names of CSV
-    types, texts, columns = [], [], {}
-    for at, name in enumerate(names):
-        column = frame.iloc[:, at]
-        kind = getattr(column.dtype, "kind", "O")
-        if kind == "f":
-            column, kind = column.astype("float64"), "float"
-        elif kind in "iu":
-            kind = "int"
-        elif kind == "b":
-            kind = "bool"
-        elif kind == "M":
-            kind = "time"
-        else:
-            texts.append(name)
-        if name not in texts:
-            types.append(f"{name}={kind}")
-        columns[at] = column
-    path = os.path.join(folder, "frame.csv")
-    type(frame)(columns).to_csv(path, index=False, header=names, date_format="%Y-%m-%dT%H:%M:%S.%f")
-    # An empty list of spellings means that only an empty field is missing.
-    return path, {"header": "yes", "null_values": "", "types": types or None, "text": texts or None}
+
+def column_of(name: str, column: Any) -> Column:
+    """Return a column of a DataFrame. Categories have the type of their values; what has no type of Arrow is text."""
+    dtype = column.dtype
+    kind = getattr(dtype, "kind", "O")
+    if isinstance(dtype, np.dtype) and kind in "biufmM":
+        values = column.to_numpy()
+        if dtype.itemsize > 8:  # a long double
+            values = values.astype(np.float64)
+        if kind in "biu":
+            return Column(name, values)
+        missing = np.isnan(values) if kind == "f" else np.isnat(values)
+        return Column(name, values, missing if missing.any() else None)
+    if kind == "M" and getattr(dtype, "tz", None) is not None:
+        return column_of(name, column.dt.tz_convert(None))._replace(zone="UTC")
+    missing = column.isna().to_numpy()
+    if hasattr(dtype, "numpy_dtype") and kind in "biuf":  # an extension of pandas
+        return Column(name, column.to_numpy(dtype=dtype.numpy_dtype, na_value=0), missing)
+    if hasattr(column, "sparse"):
+        return column_of(name, column.sparse.to_dense())
+    objects = column.astype(object)
+    inferred = objects.infer_objects()
+    if inferred.dtype.kind in "biufmM":
+        return column_of(name, inferred)
+    present = objects.to_numpy()[~missing]
+    known = NUMPY_TYPES.get(infer_dtype(present))
+    if known is None:
+        return Column(name, objects.to_numpy(), missing)
+    values = np.zeros(len(missing), known)
+    try:
+        values[~missing] = present.astype(known)
+    except OverflowError:  # integers of more than 64 bits
+        values = np.zeros(len(missing))
+        values[~missing] = present.astype(np.float64)
+    return Column(name, values, missing)
+
+
+# What pandas calls the objects of a column.
+NUMPY_TYPES = {
+    "boolean": "?",
+    "integer": "i8",
+    "floating": "f8",
+    "mixed-integer-float": "f8",
+    "decimal": "f8",
+    "date": "M8[D]",
+}

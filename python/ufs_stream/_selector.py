@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import numbers
 import os
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,12 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _command
-from ._command import Inputs, Path, Progress
+from ._arrow import Column, file_of
+from ._command import Inputs, Path, Progress, is_frame
 from ._errors import UFSError
-from ._frame import is_frame, unique_names
 from ._selection import Selection
 
 FINITE = "ensure_all_finite" if "ensure_all_finite" in inspect.signature(check_array).parameters else "force_all_finite"
@@ -28,6 +27,10 @@ try:  # scikit-learn 1.6 and later
 except ImportError:
 
     def validate_data(estimator: Any, X: Any, **how: Any) -> Any:
+        if how.get("skip_check_array"):
+            estimator._check_feature_names(X, reset=how["reset"])
+            estimator._check_n_features(X, reset=how["reset"])
+            return X
         how["force_all_finite"] = how.pop("ensure_all_finite", True)
         return estimator._validate_data(X, **how)
 
@@ -87,9 +90,13 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    An array is written to a temporary file (.npy, or libsvm text for a sparse matrix), which the
-    command streams; it takes as much disk as the array takes memory. Paths, globs, folders and
-    URLs are read by the command where they lie.
+    An array, sparse matrix or DataFrame is written to a temporary file (an Arrow IPC stream), which takes
+    as much disk as the data take memory; no second copy of it is made. Paths, globs, folders
+    and URLs are read by the command where they lie.
+
+    A DataFrame is read like a file: texts, dates and categories of texts are left out, and ``selection_`` gives the
+    reason, unless options make features of them (``{"categorical": "auto", "times": True}``). transform then
+    returns the column that they were made of.
 
     The command tells columns apart by their names. Of a DataFrame in which several share a name, or
     one has none, ``selection_`` has names with the column's number in their place; ranking_ and the
@@ -125,16 +132,29 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.progress = progress
         self.command = command
 
-    def fit(self, X: Any, y: Any = None) -> UFSSelector:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> UFSSelector:
         """Select from X: an array, sparse matrix or DataFrame of shape (n_samples, n_features),
-        or a path, glob, folder or URL, or a list of these. y is ignored."""
+        or a path, glob, folder or URL, or a list of these. y is ignored.
+
+        A row counts as often as its sample_weight says, which is not negative. Files have such a
+        column: ``options={"weight": "name"}``.
+        """
         if is_path(X):
+            if sample_weight is not None:
+                raise ValueError("files have no sample_weight: name their column of weights, as options={'weight': 'name'}")
             return self._fit_paths(X)
         X = self._checked(table_of(X))
-        names = getattr(self, "feature_names_in_", None)
-        with tempfile.TemporaryDirectory(prefix="ufs-stream-", dir=self.temp_dir) as folder:
-            path, extra = write_matrix(X, names, folder)
-            self.selection_ = self._select(path, **extra)
+        columns, options = columns_of(X)
+        if sample_weight is not None:
+            if (self.options or {}).get("weight") is not None:
+                raise ValueError("rows have the weights sample_weight, and others by options['weight']: leave one out")
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+            options["weight"] = "sample_weight"
+            while any(c.name == options["weight"] for c in columns):
+                options["weight"] += "'"
+            columns.append(Column(options["weight"], weights))
+        with file_of(columns, type(X).__name__, self.temp_dir) as path:
+            self.selection_ = self._select(path, **options)
         self._chosen_names: dict[int, str] | None = None
         self._take_ranking()
         return self
@@ -183,8 +203,11 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return selection
 
     def _checked(self, X: Any) -> Any:
+        """Check X as scikit-learn's estimators do. The command checks the values of a DataFrame, and names its columns."""
         if is_frame(X):
-            refuse_columns(X)
+            validate_data(self, X, reset=True, skip_check_array=True)
+            is_sparse = X.shape[1] > 0 and all(getattr(dtype, "fill_value", None) == 0 for dtype in X.dtypes)
+            return X.sparse.to_coo().tocsr() if is_sparse else X
         X = validate_data(
             self,
             X,
@@ -195,8 +218,6 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         if X.dtype.kind in "mM":
             raise ValueError("X holds dates or times, which are no numbers: subtract a date and divide by a unit of time")
-        if X.dtype == np.float16:
-            return X.astype(np.float32)
         if X.dtype.kind not in "biuf" or X.dtype.itemsize > 8:
             return X.astype(np.float64)
         return X
@@ -210,42 +231,48 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """Reduce X to the chosen columns, in the order of its columns.
 
-        After a fit on files X is the same data in memory: an array or sparse matrix of all columns
-        of the input, or a DataFrame, which is reduced by names and may have more or fewer columns.
+        Of features that were made of a column (categories, parts of times) the column itself is returned,
+        as by apply. A DataFrame with more columns than fit has seen is reduced by names. After a
+        fit on files X is the same data in memory: an array or sparse matrix of all columns of the input, or a
+        DataFrame, which is reduced by names and may have more or fewer columns.
         """
         if is_path(X):
             raise TypeError("transform takes an array or DataFrame; apply(inputs, output) reduces files")
         check_is_fitted(self, "selection_")
         X = table_of(X)
-        if getattr(self, "_chosen_names", None) is not None:
-            return self._reduce(X)
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and hasattr(X, "columns") and X.columns.is_unique and set(names) < set(X.columns):
-            X = X[list(names)]
-        return super().transform(X)
-
-    def _reduce(self, X: Any) -> Any:
-        """Reduce X after a fit on files."""
+        of_files = self._chosen_names is not None
+        if not is_frame(X) and not of_files:
+            return super().transform(X)
         how = {"accept_sparse": "csr", "dtype": None, FINITE: self.missing == "error"}
         if not is_frame(X):
             X = check_array(X, **how)
             self._refuse_width(X)
             return X[:, np.sort(self.ranking_)]
-        X = X.iloc[:, self._columns_in(X)]
+        X = X.iloc[:, self._columns_in(X) if of_files else self._columns_seen_in(X)]
         if wants_frame(self):
             return X
         if len({dtype.kind for dtype in X.dtypes} & set("mM")) > 0 and X.dtypes.nunique() > 1:
             X = X.astype(object)  # numpy has no other type for times and numbers in one array
         return check_array(X, **how)
 
+    def _columns_seen_in(self, frame: Any) -> Any:
+        """Return where the chosen columns of the array or DataFrame that fit has seen stand in a DataFrame."""
+        names = getattr(self, "feature_names_in_", None)
+        places = np.arange(frame.shape[1])
+        if names is not None and frame.columns.is_unique and set(names) < set(frame.columns):
+            places = frame.columns.get_indexer(names)
+        validate_data(self, frame.iloc[:, places], reset=False, skip_check_array=True)
+        return places[np.sort(self.ranking_)]
+
     def _columns_in(self, frame: Any) -> Any:
-        """Return where the chosen columns stand in a DataFrame: by their names, and by position where the DataFrame or
-        the files have none."""
+        """Return where the chosen columns of files stand in a DataFrame: by their names, and by position if the DataFrame
+        or the files have none."""
         names = self.get_feature_names_out()
-        columns = list(frame.columns)
-        lost = [name for name in names if columns.count(name) != 1]
+        columns = {name: at for at, name in enumerate(frame.columns)}
+        counts = frame.columns.value_counts()
+        lost = [name for name in names if counts.get(name) != 1]
         if not lost:
-            return [columns.index(name) for name in names]
+            return [columns[name] for name in names]
         support = np.sort(self.ranking_)
         if any(isinstance(c, str) for c in columns) and any(name != f"x[{at}]" for at, name in zip(support, names)):
             raise ValueError(f"X must have one column of each chosen name, and has none or several named {', '.join(map(repr, lost[:10]))}")
@@ -363,71 +390,17 @@ def input_names(selection: Mapping[str, Any]) -> list[str] | None:
     return [names[at] for at in range(len(names))]
 
 
-def refuse_columns(frame: Any) -> None:
-    """Refuse the columns of a DataFrame that are no numbers, by name. Others would be converted in silence."""
-    for at, dtype in enumerate(frame.dtypes):
-        kind = getattr(dtype, "kind", "O")
-        if getattr(dtype, "name", "") == "category":
-            kind = dtype.categories.dtype.kind
-        what = {"M": "dates or times", "m": "spans of time"}.get(kind)
-        if what is None and kind in "OUS":
-            what = text_in(frame.iloc[:, at])
-        if what is not None:
-            raise ValueError(
-                f"column {frame.columns[at]!r} holds {what}, which are no numbers: leave it out or convert it; "
-                "from a file the command leaves it out, or takes it with options={'categorical': …} or {'times': True}"
-            )
+def columns_of(X: Any) -> tuple[list[Column], dict[str, Any]]:
+    """Return the columns of X for the command, and the options to read them. Nothing is copied that numpy shares."""
+    if is_frame(X):
+        from ._frame import columns_of  # imports pandas
 
-
-def text_in(column: Any) -> str | None:
-    """Say what a column of objects holds if it does not convert to numbers: None if it does."""
-    try:
-        np.asarray(column.dropna(), dtype=np.float64)
-    except (TypeError, ValueError):
-        return f"texts or objects (the first is {column.dropna().iloc[0]!r})"
-    return None
-
-
-def write_matrix(X: Any, names: Any, folder: str) -> tuple[str, dict[str, Any]]:
-    """Write X for the command; return the path and the flags that go with it."""
-    if hasattr(X, "tocsr"):
-        path = os.path.join(folder, "x.svm")
-        write_entries(X, path)
-        return path, {"label": "label"}
-    path = os.path.join(folder, "x.npy")
-    if names is None:
-        np.save(path, X)
-        return path, {}
-    # Records of one type lie in memory as the rows of a matrix do, and their fields have names.
-    with open(path, "wb") as f:
-        f.write(npy_header([(name, X.dtype.str) for name in unique_names(names)], X.shape[0]))
-        for start in range(0, X.shape[0], ROWS):
-            f.write(np.ascontiguousarray(X[start : start + ROWS]).tobytes())
-    return path, {}
-
-
-def write_entries(X: Any, path: str) -> None:
-    """Write a sparse matrix as libsvm text, with all digits of its numbers and whatever is missing (scikit-learn's
-    own writer has 16 digits, no NaN and no booleans).
-
-    Without an entry in the last column the file does not tell of it: such a feature is constant, and the command
-    leaves those out as well.
-    """
-    X = X.astype(np.float64)
-    X.sum_duplicates()
-    with open(path, "w", encoding="ascii") as f:
-        for start in range(0, X.shape[0], ROWS):
-            ends = X.indptr[start : start + ROWS + 1]
-            entries = [f" {j}:{value!r}" for j, value in zip(X.indices[ends[0] : ends[-1]].tolist(), X.data[ends[0] : ends[-1]].tolist())]
-            f.writelines("0" + "".join(entries[a - ends[0] : b - ends[0]]) + "\n" for a, b in zip(ends, ends[1:]))
-
-
-ROWS = 4096  # written at a time, so that a matrix stored by columns is not copied whole
-
-
-def npy_header(fields: list[tuple[str, str]], rows: int) -> bytes:
-    """Return the head of a .npy file of records, version 3.0, whose names may be any text
-    (numpy.lib.format writes it with a warning, and not from a matrix)."""
-    text = repr({"descr": fields, "fortran_order": False, "shape": (rows,)}).encode("utf-8")
-    text += b" " * (-(len(text) + 13) % 64) + b"\n"
-    return b"\x93NUMPY\x03\x00" + len(text).to_bytes(4, "little") + text
+        return columns_of(X), {}
+    if not hasattr(X, "tocsr"):
+        return [Column(f"x[{at}]", X[:, at]) for at in range(X.shape[1])], {}
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    entries = X.data.astype(np.uint8) if X.dtype == bool else X.data
+    columns = [Column("index", X.indices, ends=X.indptr), Column("x", entries, ends=X.indptr)]
+    return columns, {"sparse": ["index", "x", X.shape[1]]}
