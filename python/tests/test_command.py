@@ -95,12 +95,17 @@ class Command(unittest.TestCase):
         s["warnings"] = ["a < b"]
         page = s._repr_html_()
         tree = xml.etree.ElementTree.fromstring(page)
-        rows = [[cell.text for cell in row] for row in tree.find("table/tbody")]
+        rows = [[cell.text for cell in row] for row in tree.find(".//tbody")]
         self.assertEqual(rows, [[str(f["rank"]), f["name"], f"{1 - f['error']:.1%}"] for f in s["selected"]])
         self.assertIn(f"greedy chose 4 of 20 features from 2,000 rows; they explain {s['worth']['explained']:.1%}", tree.find("p").text)
-        points = [tuple(map(float, p.split(","))) for p in tree.find("svg/polyline").get("points").split()]
+        points = [tuple(map(float, p.split(","))) for p in tree.find(".//polyline").get("points").split()]
         self.assertEqual(len(points), 4)
         self.assertEqual(points, sorted(points, key=lambda p: (p[0], -p[1])))
+        dot = tree.find(".//circle")
+        self.assertEqual((float(dot.get("cx")), float(dot.get("cy"))), points[s["size"]["recommended"] - 1])
+        self.assertNotIn("Left out", page)
+        frame = pd.DataFrame(planted()[0][:, :3]).assign(note="<i>", day="x", at=pd.Timestamp(0), one=1.0)
+        self.assertIn("Left out: 2 text, 1 timestamp, 1 constant.", ufs_stream.select(frame, k=1, method="greedy")._repr_html_())
         many = ufs_stream.Selection({**s, "selected": s["selected"] * 10, "worth": None})
         self.assertIn("and 20 more", many._repr_html_())
         one = ufs_stream.Selection({**s, "selected": [{"rank": 1, "name": "a", "column": 0}], "warnings": []})

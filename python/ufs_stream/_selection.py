@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from html import escape
 from typing import Any
 
 SHOWN = 20  # chosen columns in the table of a notebook
-WIDTH, HEIGHT = 320, 120  # of the curve, in pixels
+LEFT, TOP, WIDTH, HEIGHT = 44, 10, 300, 150  # of the curve, in pixels
 
 
 class Selection(dict[str, Any]):
@@ -15,42 +16,56 @@ class Selection(dict[str, Any]):
     def _repr_html_(self) -> str:
         chosen = self["selected"]
         explained = [1 - f["error"] for f in chosen if f.get("error") is not None]
-        rows = "".join(
-            f"<tr><td>{f['rank']}</td><td>{escape(f['name'])}</td><td>{'' if f.get('error') is None else format(1 - f['error'], '.1%')}</td></tr>"
-            for f in chosen[:SHOWN]
-        )
+        shares = ["" if f.get("error") is None else format(1 - f["error"], ".1%") for f in chosen]
+        rows = "".join(row_of(f["rank"], escape(f["name"]), share) for f, share in zip(chosen[:SHOWN], shares))
         if len(chosen) > SHOWN:
-            rows += f"<tr><td></td><td>and {len(chosen) - SHOWN:,} more</td><td></td></tr>"
+            rows += row_of("", f"and {len(chosen) - SHOWN:,} more", "")
         # Rules reach only into this picture: a notebook has a page of its own around it.
         return (
-            "<div>"
-            f"<p>{escape(self.summary())}</p>"
-            f"{curve_of(explained)}"
-            "<table><caption>Chosen columns</caption><thead><tr><th scope='col'>rank</th><th scope='col'>column</th>"
-            f"<th scope='col'>explained so far</th></tr></thead><tbody>{rows}</tbody></table>"
-            f"{''.join(f'<p>Warning: {escape(text)}</p>' for text in self['warnings'])}"
-            "</div>"
+            f"<div><p>{escape(self.summary())}</p>"
+            "<div style='display:flex;flex-wrap:wrap;gap:8px 32px;align-items:flex-start'>"
+            "<table style='margin:0'><caption style='text-align:left'>Chosen columns</caption>"
+            f"<thead>{row_of('rank', 'column', 'explained so far', 'th')}</thead><tbody>{rows}</tbody></table>"
+            f"{curve_of(explained, (self.get('size') or {}).get('recommended'))}</div>"
+            f"{''.join(f'<p>Warning: {escape(text)}</p>' for text in self['warnings'])}</div>"
         )
 
     def summary(self) -> str:
-        """Say in a sentence what was chosen of what, by which method, and how much it explains."""
-        count = len(self["selected"])
-        text = f"{self['method']} chose {count:,} of {self['features']:,} features from {self['rows']:,} rows"
+        """Say what was chosen of what, by which method, how much it explains, and what was left out."""
+        text = f"{self['method']} chose {len(self['selected']):,} of {self['features']:,} features from {self['rows']:,} rows"
         share = (self.get("worth") or {}).get("explained")
         if share is not None:
             text += f"; they explain {share:.1%} of the variance"
+        reasons = Counter(column["why"].split(" (")[0] for column in self["left_out"])
+        if reasons:
+            text += ". Left out: " + ", ".join(f"{count:,} {why}" for why, count in reasons.most_common(5))
+            text += ", …" * (len(reasons) > 5)
         return text + "."
 
 
-def curve_of(explained: list[float]) -> str:
-    """Return the share explained by the first 1, 2, … columns as a picture of lines (SVG)."""
-    if len(explained) < 2:
+def row_of(rank: object, name: str, share: str, cell: str = "td") -> str:
+    """Return a row of the table, of cells of one kind."""
+    right, left = f"<{cell} style='text-align:right'>", f"<{cell} style='text-align:left'>"
+    return f"<tr>{right}{rank}</{cell}>{left}{name}</{cell}>{right}{share}</{cell}></tr>"
+
+
+def curve_of(explained: list[float], recommended: int | None) -> str:
+    """Return the share explained by the first 1, 2, … columns as a picture of lines (SVG), with the recommended number."""
+    count = len(explained)
+    if count < 2:
         return ""
-    step = (WIDTH - 2) / (len(explained) - 1)
-    points = " ".join(f"{1 + at * step:.1f},{HEIGHT - 1 - max(share, 0) * (HEIGHT - 2):.1f}" for at, share in enumerate(explained))
-    label = f"Share explained: {explained[0]:.1%} by the first column, {explained[-1]:.1%} by all {len(explained)}"
+    places = [(LEFT + at * WIDTH / (count - 1), TOP + HEIGHT * (1 - max(share, 0))) for at, share in enumerate(explained)]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    label, axis, dot = f"{explained[0]:.1%} by the first column, {explained[-1]:.1%} by all {count:,}", f"1 to {count:,} columns", ""
+    if recommended is not None and 1 <= recommended <= count:
+        x, y = places[recommended - 1]
+        dot = f"<circle cx='{x:.1f}' cy='{y:.1f}' r='5'/>"
+        axis += f"; {recommended:,} are recommended"
+    low = TOP + HEIGHT
     return (
-        f"<svg role='img' aria-label='{label}' width='{WIDTH}' height='{HEIGHT}' viewBox='0 0 {WIDTH} {HEIGHT}'>"
-        f"<rect x='0.5' y='0.5' width='{WIDTH - 1}' height='{HEIGHT - 1}' fill='none' stroke='currentColor' stroke-opacity='0.2'/>"
-        f"<polyline points='{points}' fill='none' stroke='currentColor' stroke-width='2'/></svg>"
+        f"<svg role='img' aria-label='Share explained: {label} ({axis})' width='{LEFT + WIDTH + 10}' height='{low + 26}' font-size='12' fill='currentColor'>"
+        f"<rect x='{LEFT}' y='{TOP}' width='{WIDTH}' height='{HEIGHT}' fill='none' stroke='currentColor' stroke-opacity='0.3'/>"
+        f"<text x='{LEFT - 6}' y='{TOP + 5}' text-anchor='end'>100%</text><text x='{LEFT - 6}' y='{low}' text-anchor='end'>0%</text>"
+        f"<text x='{LEFT}' y='{low + 18}'>{axis}</text>"
+        f"<polyline points='{line}' fill='none' stroke='currentColor' stroke-width='2'/>{dot}</svg>"
     )
