@@ -343,7 +343,7 @@ class Selector(unittest.TestCase):
                 self.assertEqual(s.transform(weighted).shape, (len(x), 5))
         self.assertFalse(np.array_equal(UFSSelector(k=5, method="greedy").fit(x).ranking_, want.ranking_))
         one = np.ones(len(x))
-        for bad, words in [(-one, "[Nn]egative"), (one * np.nan, "NaN"), (one[1:], "shape"), (0 * one, "no rows")]:
+        for bad, words in [(-one, 'column "sample_weight", row 0: the weight is negative'), (one * np.nan, "NaN"), (one[1:], "shape"), (0 * one, "no rows")]:
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 UFSSelector(k=2).fit(x, sample_weight=bad)
         with self.assertRaisesRegex(ValueError, "leave one out"):

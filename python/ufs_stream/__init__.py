@@ -2,10 +2,10 @@
 
 The work is done by the ufs-stream command; this package hands it the data and reads its answer.
 
->>> from ufs_stream import UFSSelector, select
->>> UFSSelector(k=20).fit_transform(X)                     # array, sparse matrix or DataFrame
->>> UFSSelector(k="auto").fit("lake/*.parquet")            # files, streamed by the command
->>> select("lake/*.parquet", k=20)["selected"][0]["name"]  # the Selection JSON, no scikit-learn
+    from ufs_stream import UFSSelector, select
+    UFSSelector(k=20).fit_transform(X)                     # array, sparse matrix or DataFrame
+    UFSSelector(k="auto").fit("lake/*.parquet")            # files, streamed by the command
+    select("lake/*.parquet", k=20)["selected"][0]["name"]  # the Selection JSON, no scikit-learn
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from html import escape
 from typing import Any
@@ -36,10 +37,10 @@ class Selection(dict[str, Any]):
         share = (self.get("worth") or {}).get("explained")
         if share is not None:
             text += f"; they explain {share:.1%} of the variance"
-        reasons = Counter(column["why"].split(" (")[0] for column in self["left_out"])
+        reasons = Counter(re.split(" \\(|:", column["why"])[0] for column in self["left_out"])
         if reasons:
             text += ". Left out: " + ", ".join(f"{count:,} {why}" for why, count in reasons.most_common(5))
-            text += ", …" * (len(reasons) > 5)
+            text += " and more" * (len(reasons) > 5)
         return text + "."
 
 

@@ -148,7 +148,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             if (self.options or {}).get("weight") is not None:
                 raise ValueError("rows have the weights sample_weight, and others by options['weight']: leave one out")
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
             options["weight"] = "sample_weight"
             while any(c.name == options["weight"] for c in columns):
                 options["weight"] += "'"
