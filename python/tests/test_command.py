@@ -122,6 +122,9 @@ class Command(unittest.TestCase):
         keep = ("column", "score", "error")
         self.assertEqual([{key: f[key] for key in keep} for f in of_frame["selected"]], [{key: f[key] for key in keep} for f in whole["selected"]])
 
+        offering = unittest.mock.Mock(spec=["to_pandas"], to_pandas=lambda: frame)  # as tables of pyarrow and polars do
+        self.assertEqual(ufs_stream.select(offering, k=6, method="greedy")["selected"], of_frame["selected"])
+
         frame = pd.DataFrame(X, columns=[f"c{at}" for at in range(20)]).astype({"c3": "float32", "c4": "float16"})
         frame["zip"] = [f"0{at:04}" for at in range(400)]
         frame["when"] = pd.date_range("2026-01-01", periods=400, freq="h")

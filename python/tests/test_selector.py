@@ -374,7 +374,7 @@ class Selector(unittest.TestCase):
         for what in (x, np.asfortranarray(x), sp.csr_matrix(x), sp.csc_matrix(x), frame):
             fit = lambda: UFSSelector(k=4, method="greedy", missing="mean", options={"categorical": "kind"} if what is frame else None).fit(what).selection_
             want = fit()
-            with unittest.mock.patch("ufs_stream._arrow.BATCH", 5000):
+            with unittest.mock.patch("ufs_stream._arrow.BATCH", 5000), unittest.mock.patch("ufs_stream._arrow.LEAST_ROWS", 1):
                 got = fit()
             self.assertEqual([f["name"] for f in got["selected"]], [f["name"] for f in want["selected"]])
             for a, b in zip(got["columns"], want["columns"]):

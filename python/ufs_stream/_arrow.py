@@ -16,7 +16,9 @@ import numpy as np
 
 from ._errors import UFSError
 
-BATCH = 1 << 25  # bytes of the rows that are copied into one message
+# Rows of a message: as many as a processor's cache may hold while the columns of a matrix stored by rows are taken from them,
+# but not so few that the heads of messages take the time.
+BATCH, LEAST_ROWS = 1 << 25, 1024
 
 # Members of the unions of Arrow's schema.
 SCHEMA, RECORD_BATCH = 1, 3
@@ -25,7 +27,8 @@ UNITS = {"s": 0, "ms": 1, "us": 2, "ns": 3}
 
 
 class Column(NamedTuple):
-    """A column of a table. Its values are numbers, booleans, dates, times or spans of time (datetime64, timedelta64), or objects that are texts."""
+    """A column of a table. Its values are numbers, booleans, times or spans of time (datetime64, timedelta64), or objects
+    that are texts."""
 
     name: str
     values: Any
@@ -52,7 +55,7 @@ def file_of(columns: Sequence[Column], name: str, temp_dir: Any) -> Iterator[str
 def write_columns(path: str, columns: Sequence[Column]) -> None:
     """Write columns of one length into a file."""
     rows = columns[0].count_rows() if columns else 0
-    step = max(rows * BATCH // max(sum(c.values.nbytes for c in columns), 1), 1)
+    step = max(rows * BATCH // max(sum(c.values.nbytes for c in columns), 1), LEAST_ROWS)
     with open(path, "wb") as f:
         f.write(message(SCHEMA, (int16(0), [field_of(c) for c in columns]), 0))
         for start in range(0, rows, step):
@@ -82,26 +85,32 @@ def field_of(column: Column) -> tuple[Any, ...]:
 
 
 def write_batch(f: Any, columns: Sequence[Column], start: int, end: int) -> None:
-    nodes, places, body = [], [], []
-    size = 0
+    """Write some rows as a message. Its head, of known length, is filled in after the buffers, of which one is held at a time."""
+    lists = sum(c.ends is not None for c in columns)
+    texts = sum(c.values.dtype == object for c in columns)
+    nodes = np.zeros((len(columns) + lists, 2), "<i8")
+    places = np.zeros((2 * len(nodes) + texts, 2), "<i8")
+    head = f.tell()
+    f.write(message(RECORD_BATCH, (int64(end - start), nodes, places), 0))
+    body = f.tell()
+    node, place = iter(nodes), iter(places)
     for column in columns:
-        buffers = []
-        if column.ends is None:
-            first, last = start, end
-        else:
+        first, last, buffers = start, end, []
+        if column.ends is not None:
             ends = column.ends[start : end + 1].astype("<i8")
-            first, last = ends[0], ends[-1]
-            nodes.append((end - start, 0))
-            buffers = [b"", ends - first]
+            first, last, buffers = ends[0], ends[-1], [b"", ends - ends[0]]
+            next(node)[:] = end - start, 0
         nulls, more = buffers_of(column, first, last)
-        nodes.append((last - first, nulls))
+        next(node)[:] = last - first, nulls
         for buffer in buffers + more:
             length = memoryview(buffer).nbytes
-            places.append((size, length))
-            body += [buffer, bytes(-length % 8)]
-            size += length + -length % 8
-    f.write(message(RECORD_BATCH, (int64(end - start), np.array(nodes, "<i8"), np.array(places, "<i8")), size))
-    f.writelines(body)
+            next(place)[:] = f.tell() - body, length
+            f.write(buffer)
+            f.write(bytes(-length % 8))
+    after = f.tell()
+    f.seek(head)
+    f.write(message(RECORD_BATCH, (int64(end - start), nodes, places), after - body))
+    f.seek(after)
 
 
 def buffers_of(column: Column, start: int, end: int) -> tuple[int, list[Any]]:

@@ -22,7 +22,7 @@ from ._selection import Selection
 COMMAND = "ufs-stream"
 
 Path = Union[str, "os.PathLike[str]"]
-Inputs = Union[Path, Sequence[Path], Any]  # Any: a DataFrame of pandas
+Inputs = Union[Path, Sequence[Path], Any]  # Any: a DataFrame of pandas, or a table that offers one
 Progress = Union[bool, Callable[[dict[str, Any]], object], None]
 
 
@@ -327,6 +327,9 @@ def _write(verb: str, inputs: Inputs | None, output: Path, command: Path | None,
 @contextlib.contextmanager
 def _paths(inputs: Inputs | None, temp_dir: Path | None) -> Iterator[list[str]]:
     """Yield the paths of inputs. A DataFrame is in a temporary file meanwhile."""
+    offer = getattr(inputs, "to_pandas", None)
+    if offer is not None:
+        inputs = offer()
     if not is_frame(inputs):
         yield [] if inputs is None else inputs_of(inputs)
         return
