@@ -48,6 +48,8 @@ type Selection struct {
 	// correlations of Selected[i] with the features before it, to four decimals, with null for a constant feature. It
 	// is nil if the correlations are unknown, or if more than 100 features are chosen.
 	Correlations [][]Number `json:"correlations,omitempty"`
+	// Map places the chosen features and those most correlated with them in a plane. It is nil if Correlations is nil.
+	Map *ColumnMap `json:"map,omitempty"`
 	// Why explains the choice of the method if the request did not name a method.
 	Why string `json:"why,omitempty"`
 	// Filled describes how many missing values of which features were replaced by the mean; Columns has all counts.
@@ -176,8 +178,26 @@ type ColumnReport struct {
 	Filled    int64    `json:"filled"`
 	Explained Number   `json:"explained"`         // share of the feature's sum of squares that the selection explains
 	Nearest   string   `json:"nearest,omitempty"` // the selected feature with the largest absolute cosine
+	// Correlation is the correlation with Nearest, to four decimals; nil if it is unknown, or if one of the two is constant.
+	Correlation *Number `json:"nearest_correlation,omitempty"`
 	// Frequency is the share of the half-samples whose selection contains the feature; nil if stability was not requested.
 	Frequency *Number `json:"frequency,omitempty"`
+}
+
+// ColumnMap is a picture of correlations: the first two principal coordinates of the correlation matrix of some columns.
+// X and Y are the correlations of a column with the first and the second principal component of these columns, to four
+// decimals. So X² + Y² is the share of the column's variance that the picture shows, and Shown is the mean of these.
+// Near points far from the origin are columns with a high correlation.
+type ColumnMap struct {
+	Shown   Number      `json:"shown"`
+	Columns []MapColumn `json:"columns"` // the chosen features in order, then the others
+}
+
+// MapColumn is the place of a column in the map.
+type MapColumn struct {
+	Name string `json:"name"`
+	X    Number `json:"x"`
+	Y    Number `json:"y"`
 }
 
 // TraceStep is one iteration of an iterative method, with the objective and the residuals of its constraints.

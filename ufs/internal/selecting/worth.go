@@ -98,46 +98,6 @@ func (t *Trial) recordGroupCount() {
 	}
 }
 
-// recordCorrelations records the correlations between the chosen features in order, if the Gram matrix is in memory and
-// exact. For k features it computes k²/2 entries of the matrix. If the matrix is a factor of r rows, each entry costs
-// 2r floating-point operations.
-func recordCorrelations(t *Trial, order []int) {
-	g, offset, weight := t.ExplainGram, []float64(nil), 0.0
-	if g == nil && t.Gram != nil {
-		g, offset, weight = &t.Gram.Matrix, t.ColumnOffsets(), t.Gram.Weight
-	}
-	if g == nil || g.Absent() || t.bundle.Sketch != nil || len(order) > MaxCorrelated {
-		return
-	}
-	place := func(j int) int { return j } // returns the index of feature j in matrix g, or -1 if g lacks it
-	if t.explainFeatures != nil {
-		place = func(j int) int {
-			k, varies := slices.BinarySearch(t.explainFeatures, j)
-			if !varies {
-				return -1
-			}
-			return k
-		}
-	}
-	spread := make([]float64, len(order)) // norms of the centred columns; 0 for constant features
-	for i, j := range order {
-		if k := place(j); k >= 0 {
-			spread[i] = math.Sqrt(CentredEntry(g, offset, weight, k, k))
-		}
-	}
-	for i, a := range order {
-		row := make([]stream.Number, i)
-		for j, b := range order[:i] {
-			row[j] = stream.Number(math.NaN())
-			if spread[i] > 0 && spread[j] > 0 {
-				r := CentredEntry(g, offset, weight, place(a), place(b)) / spread[i] / spread[j]
-				row[j] = stream.Number(math.Round(1e4*min(max(r, -1), 1))/1e4 + 0) // + 0 turns −0 into 0
-			}
-		}
-		t.Selection.Correlations = append(t.Selection.Correlations, row)
-	}
-}
-
 // describeEstimate warns which parts of the choice of a graph method rest on a sketch. It returns a description of the
 // estimate, or nil if everything is exact. explained means that the errors of the selection rest on the estimate too.
 func describeEstimate(t *Trial, chosen []int, explained bool) *stream.Estimate {
@@ -207,7 +167,7 @@ func recordChoiceTrust(ctx context.Context, t *Trial, order []int) error {
 	// columns are not related.
 	faint := t.Selection.Worth != nil && t.Selection.Worth.Faint == len(order)
 	chance := &stream.Chance{
-		Measure: "share of the sum of squares explained" + suffix,
+		Measure: "share of the variance explained" + suffix,
 		Value:   stream.Number(found.Value), Chance: stream.Number(found.Random), Spread: stream.Number(found.Spread), Beats: &beaten, Permuted: &permuted,
 		Trusted: (found.Better || found.Related) && !faint,
 	}

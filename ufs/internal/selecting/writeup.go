@@ -117,7 +117,9 @@ func (t *Trial) reportRanking(ctx context.Context, r *method.Ranking) error {
 		return err
 	}
 	t.recordGroupCount()
-	recordCorrelations(t, order)
+	if err := recordCorrelations(t, order); err != nil {
+		return err
+	}
 	estimate := describeEstimate(t, order, r.Error == nil)
 	maps.Copy(s.Options, r.Used)
 	s.Trace, s.Iterations, s.Converged = r.Trace, len(r.Trace), !r.Unsettled
