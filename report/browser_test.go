@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,9 +11,11 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/ufs-stream/ufs-stream/internal/testing/browsertest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/testtool"
 	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -149,16 +152,60 @@ func TestBrowserTable(t *testing.T) {
 	b.CheckClean()
 }
 
+// seriousFaults returns what axe finds wrong with the page: the rules of serious and critical impact, with the elements.
+func seriousFaults(t *testing.T, b *browsertest.Tab) []string {
+	t.Helper()
+	axe := string(must.Get(os.ReadFile(filepath.Join(testtool.NodeModule(t, "axe-core", "4.10.3"), "axe.min.js")))(t))
+	browsertest.Evaluate[bool](b, axe+"; true")
+	return browsertest.Evaluate[[]string](b, `axe.run({ resultTypes: ['violations'] }).then((r) => r.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => v.id + ': ' + v.nodes.slice(0, 5).map((n) => n.html.slice(0, 200)).join(' | ')))`)
+}
+
+// TestBrowserAccessible: axe finds no serious or critical fault in pages of one selection and of each kind of document,
+// on a phone in light colours and on a wide screen in dark ones, with all folds open. It finds one in a page that has it.
+func TestBrowserAccessible(t *testing.T) {
+	b := browsertest.New(t)
+	for _, c := range []struct {
+		documents []Document
+		width     int64
+		colours   string
+	}{{[]Document{mappedSelection()}, 390, "light"}, {append(documents(t), mappedSelection()), 1280, "dark"}} {
+		b.RunSteps(chromedp.EmulateViewport(c.width, 900))
+		scheme(t, b, "", c.colours)
+		open(t, b, pageOf(t, c.documents...))
+		b.RunSteps(chromedp.Evaluate[chromedp.Void](`for (const d of document.querySelectorAll('details')) d.open = true`))
+		if faults := seriousFaults(t, b); len(faults) > 0 {
+			t.Errorf("%d documents, %d wide, %s: axe finds\n%s", len(c.documents), c.width, c.colours, strings.Join(faults, "\n"))
+		}
+	}
+	b.CheckClean()
+	open(t, b, strings.Replace(pageOf(t, mappedSelection()), `<button type="button" class="all"`, `<button type="button"></button><button type="button" class="all"`, 1))
+	if faults := seriousFaults(t, b); len(faults) != 1 || !strings.HasPrefix(faults[0], "button-name: ") {
+		t.Errorf("a button without a name: axe finds %q", faults)
+	}
+}
+
+// checkOverlaps fails the test if a block of the page covers a part of the next one.
+func checkOverlaps(t *testing.T, b *browsertest.Tab) {
+	t.Helper()
+	if overlaps := browsertest.Evaluate[[]string](b, `[...document.querySelectorAll('main :is(section, figure, div, p, ul, ol, dl, details, button, svg)')].filter((e) => {
+		const next = e.nextElementSibling, box = e.getBoundingClientRect(), other = next?.getBoundingClientRect();
+		return next && e.checkVisibility() && next.checkVisibility() && Math.min(box.right, other.right) - Math.max(box.left, other.left) > 1 && Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top) > 1;
+	}).map((e) => e.localName + '.' + e.className + ' and ' + e.nextElementSibling.localName + '.' + e.nextElementSibling.className)`); len(overlaps) > 0 {
+		t.Errorf("blocks overlap: %q", overlaps)
+	}
+}
+
 // TestBrowserPhone: no page is wider than a phone; wide tables scroll inside of it.
 func TestBrowserPhone(t *testing.T) {
 	b := browsertest.New(t)
 	e := must.Get(Read("eval.json", strings.NewReader(evalJSON)))(t)
 	b.RunSteps(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
-	open(t, b, pageOf(t, hostileSelection(), hostileSelection(), gridDocument(), curveDocument(), *e))
+	open(t, b, pageOf(t, hostileSelection(), hostileSelection(), mappedSelection(), gridDocument(), curveDocument(), *e))
 	b.RunSteps(chromedp.Evaluate[chromedp.Void](`for (const d of document.querySelectorAll('details')) d.open = true`))
 	if w := browsertest.Evaluate[[]int](b, `[document.documentElement.scrollWidth, innerWidth]`); w[0] > w[1] || w[1] != 360 {
 		t.Errorf("%d wide on a screen of %d", w[0], w[1])
 	}
+	checkOverlaps(t, b)
 	if n := browsertest.Evaluate[int](b, `[...document.querySelectorAll('.chart')].filter(c => c.checkVisibility()).length`); n != browsertest.Evaluate[int](b, `document.querySelectorAll('.narrow').length`) {
 		t.Errorf("%d charts are shown", n)
 	}
@@ -177,11 +224,8 @@ func TestBrowserPrint(t *testing.T) {
 		t.Error("the button is printed")
 	}
 	browsertest.Evaluate[bool](b, `dispatchEvent(new Event('beforeprint'))`)
-	if n := browsertest.Evaluate[int](b, `document.querySelectorAll('details:not([open], .groups > li > details)').length`); n > 0 {
+	if n := browsertest.Evaluate[int](b, `document.querySelectorAll('details:not([open])').length`); n > 0 {
 		t.Errorf("%d folds are closed on paper", n)
-	}
-	if n := browsertest.Evaluate[int](b, `document.querySelectorAll('.groups > li > details[open]').length`); n > 0 {
-		t.Errorf("the members of %d groups are printed", n)
 	}
 	browsertest.Evaluate[bool](b, `dispatchEvent(new Event('afterprint'))`)
 	if n := browsertest.Evaluate[int](b, `document.querySelectorAll('details:not([open])').length`); n == 0 {
@@ -221,6 +265,110 @@ func TestBrowserCopies(t *testing.T) {
 	b.RunSteps(chromedp.Click(chromedp.CSS(`.glance tr:nth-child(2) .copy`)))
 	if got := browsertest.Evaluate[string](b, `new Promise(done => setTimeout(() => done(window.copied), 100))`); got != "x\ny\n" {
 		t.Errorf("of the other selection: %q", got)
+	}
+	b.CheckClean()
+}
+
+// TestBrowserSaves: the tables and figures of a page are saved as CSV and PNG, without loading anything. A CSV file has
+// all rows, and the names as they are. The arrow keys and the pointer show the names of the map's dots.
+func TestBrowserSaves(t *testing.T) {
+	b := browsertest.New(t)
+	doc := mappedSelection()
+	hostile := []string{`a "quoted", name`, "two\nlines", `=HYPERLINK("x")`, "-1+2", "<b>bold</b>", strings.Repeat("long ", 100)}
+	for i, name := range hostile {
+		doc.Selection.Columns[60+i].Name = name
+	}
+	open(t, b, pageOf(t, doc))
+	b.RunSteps(chromedp.Evaluate[chromedp.Void](`HTMLAnchorElement.prototype.click = () => {};
+		window.blobs = []; URL.createObjectURL = (blob) => { window.blobs.push(blob); return 'blob:x'; };`))
+	press := func(label string) {
+		b.RunSteps(chromedp.Evaluate[chromedp.Void](`window.blobs = []; [...document.querySelectorAll('.save')].find((b) => b.ariaLabel === '` + label + `').click()`))
+	}
+	press("Save CSV: All columns")
+	rows := must.Get(csv.NewReader(strings.NewReader(strings.TrimPrefix(browsertest.Evaluate[string](b, `window.blobs[0].text()`), "\ufeff"))).ReadAll())(t)
+	if want := 1 + len(doc.Selection.Columns) + len(doc.Selection.LeftOut); len(rows) != want {
+		t.Errorf("%d rows in the CSV file, want %d", len(rows), want)
+	}
+	if want := []string{"a", "chosen, rank 1", "", "0", "0", "1", ""}; !slices.Equal(rows[1], want) {
+		t.Errorf("the first row of the CSV file is %q, want %q", rows[1], want)
+	}
+	for _, name := range hostile {
+		want := name
+		if strings.ContainsAny(name[:1], "=-") {
+			want = "'" + name // no formula
+		}
+		if !slices.ContainsFunc(rows, func(row []string) bool { return row[0] == want }) {
+			t.Errorf("%q is not in the CSV file", want)
+		}
+	}
+	for _, label := range []string{"Save PNG: Map of the columns", "Save PNG: Correlations of the chosen", "Save PNG: m: share of sum of squares (scale standard) that k features explain"} {
+		press(label)
+		size := browsertest.Evaluate[[]int](b, `(async () => {
+			while (window.blobs.length === 0) await new Promise((done) => setTimeout(done, 20));
+			const image = await createImageBitmap(window.blobs[0]);
+			const canvas = new OffscreenCanvas(image.width, image.height), to = canvas.getContext('2d', { willReadFrequently: true });
+			to.drawImage(image, 0, 0);
+			const colours = new Set(new Uint32Array(to.getImageData(0, 0, image.width, image.height).data.buffer));
+			return [image.width, image.height, colours.size];
+		})()`)
+		if size[0] < 600 || size[1] < 500 || size[2] < 20 {
+			t.Errorf("%s: a picture of %d × %d pixels in %d colours", label, size[0], size[1], size[2])
+		}
+	}
+	// The map of correlations keeps its cells: their middles and edges have one colour. That of a and c is −0.5.
+	press("Save PNG: Correlations of the chosen")
+	if got := browsertest.Evaluate[[]string](b, `(async () => {
+		while (window.blobs.length === 0) await new Promise((done) => setTimeout(done, 20));
+		const image = await createImageBitmap(window.blobs[0]);
+		const canvas = new OffscreenCanvas(image.width, image.height), to = canvas.getContext('2d', { willReadFrequently: true });
+		to.drawImage(image, 0, 0);
+		const box = document.querySelector('.map').getBoundingClientRect(), cells = document.querySelector('.map image').getBoundingClientRect();
+		return [0.5, 0.1, 0.9].map((at) => [...to.getImageData(2 * (16 + cells.x - box.x + at * cells.width / 3), 2 * (36 + cells.y - box.y + (2 + at) * cells.height / 3), 1, 1).data].join());
+	})()`); got[0] != got[1] || got[0] != got[2] || got[0] == "255,255,255,255" {
+		t.Errorf("the middle, and points near the corners, of the cell of a and c have the colours %q, want one, not white", got)
+	}
+	pointed := func() string {
+		return browsertest.Evaluate[string](b, `document.querySelector('.places .pointed').textContent`)
+	}
+	b.RunSteps(chromedp.Focus(chromedp.CSS(".places svg")), chromedp.KeyEvent(kb.ArrowRight))
+	if got := pointed(); got != "a, chosen, rank 1" {
+		t.Errorf("the first arrow key shows %q", got)
+	}
+	b.RunSteps(chromedp.KeyEvent(kb.ArrowLeft))
+	if got := pointed(); got != "f79, near b, r 0.01" {
+		t.Errorf("the arrow back shows %q", got)
+	}
+	browsertest.Evaluate[bool](b, `(() => {
+		const box = document.querySelectorAll('.places circle:not([fill])')[3].getBoundingClientRect();
+		document.querySelector('.places svg').dispatchEvent(new PointerEvent('pointermove', { clientX: box.x + 2, clientY: box.y + 2 }));
+		return true;
+	})()`)
+	if got := pointed(); got != "f3, near a, r 0.96" {
+		t.Errorf("the pointer over the fourth dot shows %q", got)
+	}
+	b.CheckClean()
+}
+
+// TestBrowserColumns: the table of columns is filtered by a chosen name to its cluster, and sorted by role, by keyboard.
+func TestBrowserColumns(t *testing.T) {
+	b := browsertest.New(t)
+	open(t, b, pageOf(t, mappedSelection()))
+	rows := func() [][]string {
+		return browsertest.Evaluate[[][]string](b, `[...document.querySelectorAll('.columns tbody tr')].filter(r => r.checkVisibility()).map(r => [...r.cells].map(c => c.textContent.trim()))`)
+	}
+	b.RunSteps(chromedp.Focus(chromedp.CSS(".columns th:nth-child(2) button")), chromedp.KeyEvent("\r"))
+	if got := rows(); len(got) != firstRows || got[0][0] != "a" || got[1][1] != "near a" || got[27][1] != "chosen, rank 2" {
+		t.Errorf("sorted by role: got %q, want a and its cluster, then b", got)
+	}
+	b.RunSteps(chromedp.Focus(chromedp.CSS(".filtered:has(.columns) input")), chromedp.KeyEvent("near b"))
+	got := rows()
+	for _, row := range got {
+		if row[1] != "near b" {
+			t.Errorf("filtered by near b: %q", row)
+		}
+	}
+	if len(got) != 26 {
+		t.Errorf("%d rows near b, want 26", len(got))
 	}
 	b.CheckClean()
 }
@@ -269,12 +417,13 @@ func TestBrowserWide(t *testing.T) {
 			})
 		}
 	}
-	var docs []Document
-	for i := range 6 {
+	docs := []Document{mappedSelection()}
+	for i := range 5 {
 		docs = append(docs, hostileSelection())
 		docs[i].Name = fmt.Sprintf("/data/selection_%d.json", i)
 	}
 	open(t, b, pageOf(t, append(docs, Document{Name: "eval.json", Evaluation: e})...))
+	checkOverlaps(t, b)
 	hidden := browsertest.Evaluate[[]string](b, `[...document.querySelectorAll('.scroll')].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth).map(e => e.ariaLabel + ' ' + e.scrollWidth + ' of ' + e.clientWidth)`)
 	if len(hidden) > 0 {
 		t.Errorf("tables hide columns: %q", hidden)

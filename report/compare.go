@@ -51,11 +51,11 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 	v := &compareView{Table: newRankTableView(list), Drift: driftViews(list)}
 	var selections []*stream.Selection
 	var names []string
-	line := 0 // index of the selection's line in the error chart
+	line := 0 // index of the selection's line in the chart of explained shares
 	for _, s := range list {
 		selections, names = append(selections, s.Selection), append(names, s.name)
 		v.Rows = append(v.Rows, newComparisonRow(s, line))
-		if errorChart(s.Selection) != nil {
+		if explainedChart(s.Selection) != nil {
 			line++
 		}
 		mask, err := newMaskView(s.Selection)
@@ -70,7 +70,7 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 	if len(v.Masks) < 2 {
 		v.Masks = nil
 	}
-	curves, err := drawChartViews(combinedErrorChart(list))
+	curves, err := drawChartViews(combinedExplainedChart(list))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 	return v, nil
 }
 
-// newComparisonRow makes the row of selection s. line is the index of the line of s in the error chart.
+// newComparisonRow makes the row of selection s. line is the index of the line of s in the chart of explained shares.
 func newComparisonRow(s pageSelection, line int) comparisonRow {
 	row := comparisonRow{
 		ID: s.id, Name: s.name, Method: drawing.TruncateText(s.Method, 60), K: countText(int64(len(s.Selected))),
@@ -106,7 +106,7 @@ func newComparisonRow(s pageSelection, line int) comparisonRow {
 }
 
 // drawSparkline draws the explained share over the number of features for a table cell, in the colour of the
-// selection's line in the error chart. line is the index of that line. The result is empty if the shares are unknown.
+// selection's line in the chart of all. line is the index of that line. The result is empty if the shares are unknown.
 func drawSparkline(s *stream.Selection, line int) template.HTML {
 	const width, height = 72, 18
 	points := []drawing.Point{{X: 0, Y: height}}
@@ -125,13 +125,13 @@ func drawSparkline(s *stream.Selection, line int) template.HTML {
 	return template.HTML(picture)
 }
 
-func combinedErrorChart(list []pageSelection) *describedChart {
-	c := &describedChart{slug: "error", Chart: Chart{
-		Title: "Error left after k features", XLabel: "features k", YLabel: "error left (share)", WholeX: true,
+func combinedExplainedChart(list []pageSelection) *describedChart {
+	c := &describedChart{slug: "explained", Chart: Chart{
+		Title: "Share that k features explain", XLabel: "features k", YLabel: "explained, %", WholeX: true,
 	}}
 	measures := map[string][]string{}
 	for _, s := range list {
-		one := errorChart(s.Selection)
+		one := explainedChart(s.Selection)
 		if one == nil {
 			continue
 		}
@@ -147,7 +147,7 @@ func combinedErrorChart(list []pageSelection) *describedChart {
 	if len(c.Series) == 0 {
 		return nil
 	}
-	c.label = fmt.Sprintf("Line chart: the share of error left over the number of features, of %s. The table above has the shares at the end.", countNoun(len(c.Series), "selection"))
+	c.label = fmt.Sprintf("Line chart: the share explained over the number of features, of %s. The table above has the shares at the end.", countNoun(len(c.Series), "selection"))
 	c.notes = append(c.notes, "Rings: the number of features worth keeping, or the elbow.")
 	if slices.ContainsFunc(list, func(s pageSelection) bool { return inputsKey(s.Selection) != inputsKey(list[0].Selection) }) {
 		c.notes = append(c.notes, "The selections are of different data: their shares do not compare.")

@@ -6,6 +6,7 @@ import (
 	"image/png"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,22 +102,53 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestMissing: missing values are counted by kind, the most first, and stand in the ranking.
-func TestMissing(t *testing.T) {
+// TestColumns: the table has the chosen columns by rank, then those that were left out, then the others by their absolute
+// correlation; missing values are counted by kind, and stand in the ranking.
+func TestColumns(t *testing.T) {
+	r := func(x stream.Number) *stream.Number { return &x }
 	s := selectionOf("a", "b")
 	s.Rows = 40
-	s.Columns = []stream.ColumnReport{{Name: "a", Nulls: 2, NaNs: 1, Infs: 1}, {Name: "b"}, {Name: "c", Nulls: 1200 / 30}}
-	want := []missingRow{{"c", "40", "0", "0", "100.00 %", "100.0", false}, {"a", "2", "1", "1", "10.00 %", "10.0", true}}
-	v := newMissingView(s)
-	if !slices.Equal(v.Rows, want) || v.Note != "2 of 3 features have missing values, 1 of them chosen." {
-		t.Errorf("missing values: got %+v, want rows %+v", v, want)
+	s.Columns = []stream.ColumnReport{
+		{Name: "e", Explained: 0.25, Nearest: "b"}, {Name: "b", Explained: 1, Nearest: "b", Correlation: r(1)},
+		{Name: "a", Explained: 1, Nulls: 2, NaNs: 1, Infs: 1, Mean: 1.5, Std: 2}, {Name: "c", Explained: 0.5, Nulls: 1200 / 30, Nearest: "a", Correlation: r(0.25)},
+		{Name: "d", Explained: 0.125, Nearest: "b", Correlation: r(-0.75)}, {Name: "f"},
+	}
+	s.LeftOut = []stream.LeftOut{{Name: "g", Why: "constant (4 in every row)"}}
+	want := []columnRow{
+		{Name: "a", Role: "chosen, rank 1", SortRole: "1", Explained: "100.00 %", Mean: "1.5", Std: "2", Missing: "10.00 % (2 null, 1 NaN, 1 infinite)"},
+		{Name: "b", Role: "chosen, rank 2", SortRole: "2", Explained: "100.00 %", Mean: "0", Std: "0"},
+		{Name: "g", Role: "left out: constant (4 in every row)", SortRole: "4"},
+		{Name: "d", Role: "near ", Near: "b", SortRole: "2.5", R: "−0.75", Explained: "12.50 %", Mean: "0", Std: "0"},
+		{Name: "c", Role: "near ", Near: "a", SortRole: "1.5", R: "0.25", Explained: "50.00 %", Mean: "0", Std: "0", Missing: "100.00 % (40 null)"},
+		{Name: "e", Role: "near ", Near: "b", SortRole: "2.5", Explained: "25.00 %", Mean: "0", Std: "0"},
+		{Name: "f", Role: "not chosen", SortRole: "3", Explained: "0.00 %", Mean: "0", Std: "0"},
+	}
+	v := newColumnsView(s, maxColumnRows)
+	if !slices.Equal(v.Rows, want) || v.Rest != nil || v.More != "" || !strings.HasSuffix(v.Note, " 2 of 6 features have missing values, 1 of them chosen.") {
+		t.Errorf("columns: got %+v, want rows %+v", v, want)
 	}
 	if r := newRankingView(s, nil); !r.Missing || r.Rows[0].Missing != "10.00 %" || r.Rows[1].Missing != "0.00 %" {
 		t.Errorf("the ranking: %+v", r.Rows)
 	}
+	chosen := newChosenView(s, featureGroups(s))
+	if want := []chosenItem{
+		{"a", "is like none; nearest to 1:", []nearFeature{{"c", "0.25"}}},
+		{"b", "stands for 2:", []nearFeature{{"d", "−0.75"}, {"e", ""}}},
+	}; !reflect.DeepEqual(chosen.First, want) {
+		t.Errorf("the chosen: got %+v, want %+v", chosen.First, want)
+	}
 	s.Columns = s.Columns[1:2]
-	if newMissingView(s) != nil || newRankingView(s, nil).Missing {
+	if strings.Contains(newColumnsView(s, maxColumnRows).Note, "missing") || newRankingView(s, nil).Missing {
 		t.Error("nothing is missing")
+	}
+	for range maxColumnRows {
+		s.Columns = append(s.Columns, stream.ColumnReport{Name: "x"})
+	}
+	if v := newColumnsView(s, maxColumnRows); len(v.Rows) != firstRows || len(v.Rows)+len(v.Rest) != maxColumnRows || v.More != "2" || v.Total != "1,002" {
+		t.Errorf("got %d and %d rows, %s more, %s in all, want %d in all, %d shown", len(v.Rows), len(v.Rest), v.More, v.Total, maxColumnRows+2, maxColumnRows)
+	}
+	if v := newColumnsView(selectionOf("a"), maxColumnRows); v != nil {
+		t.Errorf("columns of which nothing is known: %+v", v)
 	}
 }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -95,7 +96,7 @@ func newRankTableView(list []pageSelection) *rankTableView {
 // earlyScore returns 1 for the first of the given number of ranks. It falls linearly to 1/ranks for the last rank.
 func earlyScore(rank, ranks int) float64 { return 1 - float64(rank-1)/float64(ranks) }
 
-// featureGroup is a chosen feature and the features that it represents, the best explained first. A feature that was
+// featureGroup is a chosen feature and the features that it represents, the most correlated first. A feature that was
 // not chosen is represented by its nearest chosen feature.
 type featureGroup struct {
 	stream.Selected
@@ -126,11 +127,23 @@ func featureGroups(s *stream.Selection) []featureGroup {
 		return nil
 	}
 	for i := range groups {
-		slices.SortStableFunc(groups[i].members, func(a, b stream.ColumnReport) int {
-			return cmp.Compare(b.Explained, a.Explained)
-		})
+		sortByCorrelation(groups[i].members)
 	}
 	return groups
+}
+
+// sortByCorrelation sorts columns by their absolute correlation with their nearest chosen feature, those without one
+// last, and then by their explained share.
+func sortByCorrelation(list []stream.ColumnReport) {
+	size := func(c stream.ColumnReport) float64 {
+		if c.Correlation == nil || math.IsNaN(float64(*c.Correlation)) {
+			return -1
+		}
+		return math.Abs(float64(*c.Correlation))
+	}
+	slices.SortStableFunc(list, func(a, b stream.ColumnReport) int {
+		return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(b.Explained, a.Explained))
+	})
 }
 
 func jaccardIndex(a, b *stream.Selection) (index float64, both int) {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/elbow"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -27,60 +29,60 @@ func countingNumbers(n int) []float64 {
 
 func isFinite(n stream.Number) bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
-func errorChart(s *stream.Selection) *describedChart {
-	var x, y []float64
+// errorsByCount returns the errors of s over the numbers of features that have one, from 0 features, for which the
+// error is 1 by definition. Both are nil if no error is known.
+func errorsByCount(s *stream.Selection) (x, y []float64) {
 	for _, f := range s.Selected {
 		if isFinite(f.Error) {
 			x, y = append(x, float64(f.Rank)), append(y, float64(f.Error))
 		}
 	}
-	if len(x) == 0 {
-		return nil
-	}
-	return errorCurve(s, x, y)
-}
-
-// errorCurve draws the error y over the number x of features, from 0 features, for which the error is 1 by definition.
-// It marks the number of features that the selection recommends, or the elbow if the selection does not recommend a
-// number.
-func errorCurve(s *stream.Selection, x, y []float64) *describedChart {
-	what := groupOrFeature(s)
-	if x[0] > 0 {
+	if len(x) > 0 {
 		x, y = append([]float64{0}, x...), append([]float64{1}, y...)
 	}
-	last := len(x) - 1
-	c := &describedChart{slug: "error", Chart: Chart{
-		Title: s.Method + ": error left after k " + what + "s", XLabel: what + "s k", YLabel: "error left (share)", WholeX: true,
-		Series: []Series{{Name: "error", X: x, Y: y}},
+	return x, y
+}
+
+// explainedChart draws the share explained over the number of features, in percent. It marks the number of features
+// that the selection recommends, or the elbow if the selection does not recommend a number.
+func explainedChart(s *stream.Selection) *describedChart {
+	x, left := errorsByCount(s)
+	if x == nil {
+		return nil
+	}
+	what, last := groupOrFeature(s), len(x)-1
+	y := convert.Each(left, func(e float64) float64 { return 100 * (1 - e) })
+	c := &describedChart{slug: "explained", Chart: Chart{
+		Title: fmt.Sprintf("%s: share of %s that k %ss explain", s.Method, strings.TrimPrefix(errorMeasure(s), "the "), what), XLabel: what + "s k", YLabel: "explained, %", WholeX: true,
+		Series: []Series{{Name: "explained", X: x, Y: y}},
 	}}
-	c.label = fmt.Sprintf("Line chart: the share of error left falls from %s with %s %ss to %s with %s.", numberText(y[0]), numberText(x[0]), what, numberText(y[last]), numberText(x[last]))
-	marked := elbow.FindElbow(x, y)
+	c.label = fmt.Sprintf("Line chart: the share explained rises from 0 %% with no %s to %s with %s.", what, percentText(1-left[last]), numberText(x[last]))
+	marked := elbow.FindElbow(x, left)
 	if size := recommendedSize(s); size.k > 0 {
 		marked = slices.Index(x, float64(size.k))
 		if marked >= 0 {
 			c.Marks = append(c.Marks, Mark{X: x[marked], Y: y[marked], Label: "recommended " + numberText(x[marked])})
 		}
-		c.notes = append(c.notes, fmt.Sprintf("Worth keeping: %s: %s.", countNoun(size.k, what), size.why))
-		c.label += fmt.Sprintf(" Worth keeping are %s.", countNoun(size.k, what))
+		c.label += fmt.Sprintf(" Recommended are %s.", countNoun(size.k, what))
 	} else {
-		c.markElbow(what, x, y)
+		c.markElbow(what, x, left)
 	}
 	if marked != last {
 		c.Marks = append(c.Marks, Mark{X: x[last], Y: y[last], Label: "chosen k = " + numberText(x[last])})
 	}
-	c.notes = append(c.notes, fmt.Sprintf("The %s chosen leave %s of the error.", countNoun(int(x[last]), what), percentText(y[last])))
 	return c
 }
 
+// markElbow marks the elbow of the values y that fall over x, on the first line of the chart.
 func (c *describedChart) markElbow(what string, x, y []float64) {
 	e := elbow.FindElbow(x, y)
 	if e < 0 {
-		c.notes = append(c.notes, "The curve has no elbow: it is nowhere below the chord between its ends.")
+		c.notes = append(c.notes, "The curve has no elbow: it nowhere leaves the chord between its ends to the left.")
 		return
 	}
-	c.Marks = append(c.Marks, Mark{X: x[e], Y: y[e], Label: "elbow " + numberText(x[e])})
+	c.Marks = append(c.Marks, Mark{X: x[e], Y: c.Series[0].Y[e], Label: "elbow " + numberText(x[e])})
 	c.label += fmt.Sprintf(" Its elbow is at %s.", numberText(x[e]))
-	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest below the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", countNoun(int(x[e]), what)))
+	c.notes = append(c.notes, fmt.Sprintf("Elbow at %s: the point furthest from the chord between the ends, both axes scaled to [0, 1] (Satopää et al. 2011). It belongs to the range shown; a longer curve may have another.", countNoun(int(x[e]), what)))
 }
 
 func scoreChart(s *stream.Selection) *describedChart {

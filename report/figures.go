@@ -53,7 +53,7 @@ func (p Page) Figures() []Figure {
 		for _, s := range list {
 			selections, names = append(selections, s.Selection), append(names, s.name)
 		}
-		if c := combinedErrorChart(list); c != nil && c.Drawable() {
+		if c := combinedExplainedChart(list); c != nil && c.Drawable() {
 			add("selections", c.slug, c.Chart)
 		}
 		if h, _ := newOverlapHeatMap(selections, names); h.isSmallEnough() {
@@ -69,15 +69,18 @@ func (p Page) Figures() []Figure {
 		}
 		switch {
 		case d.Selection != nil:
-			chart(errorChart(d.Selection))
+			chart(explainedChart(d.Selection))
 			chart(scoreChart(d.Selection))
 			if m := findPixels(d.Selection); m != nil {
 				add(d.shortName(), "mask", mask{m, fmt.Sprintf("%s: %s", d.Selection.Method, countNoun(len(m.chosen), "chosen pixel"))})
 			}
+			if m := newColumnMap(d.Selection); m != nil {
+				add(d.shortName(), "map", m)
+			}
 			chart(convergenceChart(d.Selection))
 			chart(residualChart(d.Selection))
 		case d.Curve != nil:
-			chart(errorChart(selectionOfCurve(d.Curve)))
+			chart(explainedChart(selectionOfCurve(d.Curve)))
 		case d.Grid != nil:
 			if h := agreementHeat(d.Grid); h.isSmallEnough() {
 				add(d.shortName(), h.slug, h)

@@ -88,9 +88,9 @@ func recommendedSizeOrElbow(s *stream.Selection) sizeAdvice {
 	if z := recommendedSize(s); z.k > 0 {
 		return z
 	}
-	if c := errorChart(s); c != nil {
-		if e := elbow.FindElbow(c.Series[0].X, c.Series[0].Y); e >= 0 {
-			return sizeAdvice{int(c.Series[0].X[e]), "elbow", ""}
+	if x, y := errorsByCount(s); x != nil {
+		if e := elbow.FindElbow(x, y); e >= 0 {
+			return sizeAdvice{int(x[e]), "elbow", ""}
 		}
 	}
 	return sizeAdvice{}

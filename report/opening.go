@@ -15,8 +15,20 @@ import (
 
 // openingView is the text at the beginning of the page or of a section.
 type openingView struct {
-	First string   // sentence on the choice, and on the share that it explains
-	Rest  []string // how many features suffice, and whether to trust the choice
+	First string      // sentence on the choice, and on the share that it explains
+	Rest  []paragraph // how many features suffice, whether to trust the choice, and the columns that were left out
+}
+
+// paragraph has sentences on one subject, which its title names.
+type paragraph struct {
+	Title     string
+	Sentences []string
+}
+
+func (v *openingView) addParagraph(title string, sentences ...string) {
+	if len(sentences) > 0 {
+		v.Rest = append(v.Rest, paragraph{title, sentences})
+	}
 }
 
 // newOpening describes selection s. judged is the sentence of an evaluation about s, or empty.
@@ -38,22 +50,32 @@ func newOpening(s *stream.Selection, judged string) openingView {
 	}
 	switch {
 	case judged != "":
-		v.Rest = append(v.Rest, judged)
+		v.addParagraph("The data", judged)
 	case reconstructionTarget(s) != "" && !math.IsNaN(x):
-		v.Rest = append(v.Rest, "That is not the share of the data itself, which eval measures.")
+		v.addParagraph("The data", "That is not the share of the data itself, which eval measures.")
 	}
-	v.Rest = append(v.Rest, sizeSentences(s)...)
+	v.addParagraph("How many", sizeSentences(s)...)
+	v.addParagraph("Trust", trustSentences(s)...)
+	v.addParagraph("Left out", leftOutSentences(s.LeftOut)...)
+	return v
+}
+
+func faintSentence(s *stream.Selection) string {
+	w, k := s.Worth, len(s.Selected)
 	noBetter := s.Trust != nil && s.Trust.Choice != nil && !s.Trust.Choice.Trusted
-	if w := s.Worth; w != nil && w.Faint == 0 && k > 1 && !noBetter {
-		v.Rest = append(v.Rest, "Each of the chosen adds more than noise would.")
-	} else if w != nil && w.Faint > 0 && !s.Size.Keeps(w, k) {
-		which := countText(int64(w.Faint)) + " of the chosen add"
-		if w.Faint == 1 {
-			which = "1 of the chosen adds"
-		}
-		v.Rest = append(v.Rest, fmt.Sprintf("%s no more than noise does (at most %s, and noise up to %s).", which, percentText(float64(w.Most)), percentText(float64(w.Noise))))
+	switch {
+	case w == nil || w.Faint > 0 && (s.Size.Keeps(w, k) || s.Options["k"] == "auto" && s.Size != nil):
+		return "" // the rules that found the number of features count these otherwise
+	case w.Faint == 0 && (k == 1 || noBetter):
+		return ""
+	case w.Faint == 0:
+		return "Each of the chosen adds more than noise would."
 	}
-	return openingView{v.First, slices.Concat(v.Rest, trustSentences(s), leftOutSentence(s.LeftOut))}
+	which := countText(int64(w.Faint)) + " of the chosen add"
+	if w.Faint == 1 {
+		which = "1 of the chosen adds"
+	}
+	return fmt.Sprintf("%s no more than noise does (at most %s, and noise up to %s).", which, percentText(float64(w.Most)), percentText(float64(w.Noise)))
 }
 
 func randomShareText(s *stream.Selection, explained float64) string {
@@ -63,34 +85,44 @@ func randomShareText(s *stream.Selection, explained float64) string {
 	return fmt.Sprintf("; %s random ones %s", countText(int64(len(s.Selected))), percentText(float64(s.Trust.Choice.Chance)))
 }
 
-// maxReasons is the number of reasons in the sentence about columns that were left out.
-const maxReasons = 5
+// The numbers of reasons, and of names for each, in the sentence about columns that were left out.
+const (
+	maxReasons  = 5
+	maxExamples = 3
+)
 
-func leftOutSentence(list []stream.LeftOut) []string {
+func leftOutSentences(list []stream.LeftOut) []string {
 	if len(list) == 0 {
 		return nil
 	}
-	counts := map[string]int{}
-	var reasons []string // in the order of their first columns
+	names := map[string][]string{} // by reason
+	var reasons []string           // in the order of their first columns
 	for _, l := range stream.BySeverity(list) {
-		reason := cmp.Or(drawing.TruncateText(leftOutReason.FindStringSubmatch(l.Why)[1], maxBriefRunes), "no reason")
-		if counts[reason]++; counts[reason] == 1 {
+		parts := leftOutReason.FindStringSubmatch(l.Why)
+		reason := cmp.Or(drawing.TruncateText(parts[1]+parts[2], maxBriefRunes), "no reason")
+		if names[reason] == nil {
 			reasons = append(reasons, reason)
 		}
+		names[reason] = append(names[reason], truncateTag(l.Name))
 	}
-	slices.SortStableFunc(reasons, func(a, b string) int { return counts[b] - counts[a] })
+	slices.SortStableFunc(reasons, func(a, b string) int { return len(names[b]) - len(names[a]) })
 	var parts []string
 	for _, reason := range reasons[:min(len(reasons), maxReasons)] {
-		parts = append(parts, fmt.Sprintf("%s (%s)", reason, countText(int64(counts[reason]))))
+		those := names[reason]
+		text := fmt.Sprintf("%s (%s", reason, strings.Join(those[:min(len(those), maxExamples)], ", "))
+		if more := len(those) - maxExamples; more > 0 {
+			text += fmt.Sprintf(" and %s more", countText(int64(more)))
+		}
+		parts = append(parts, text+")")
 	}
 	if more := len(reasons) - maxReasons; more > 0 {
 		parts = append(parts, countNoun(more, "other reason"))
 	}
-	return []string{"Left out: " + strings.Join(parts, ", ") + "."}
+	return []string{countNoun(len(list), "column") + ": " + strings.Join(parts, ", ") + "."}
 }
 
 // leftOutReason is the reason at the beginning of a text such as "constant (4 in every row)".
-var leftOutReason = regexp.MustCompile(`(?s)^(.*?)( of | in every| \(|[:;,]|$)`)
+var leftOutReason = regexp.MustCompile(`(?s)^(?:(a copy) of.*|(.*?)(?: in every.*| \(.*|[:;,].*)?)$`)
 
 // evaluationSentence states the share of the data that the selection in d explains, according to an evaluation in the
 // page. It is empty if the page has no such evaluation, or if the selection itself records the share.
@@ -117,6 +149,18 @@ func (p Page) evaluationSentence(d *Document) string {
 }
 
 func sizeSentences(s *stream.Selection) []string {
+	faint := faintSentence(s)
+	size := recommendedSizeSentence(s)
+	switch z := recommendedSize(s); {
+	case faint != "" && s.Worth.Faint > 0 && z.k >= len(s.Selected):
+		return []string{fmt.Sprintf("Two measures disagree: the rules for greedy's features would keep %s (%s), but %s", countText(int64(z.k)), cmp.Or(strings.TrimSuffix(drawing.TruncateText(z.why, 400), "."), "recommended"), faint)}
+	case faint == "":
+		return size
+	}
+	return append(size, faint)
+}
+
+func recommendedSizeSentence(s *stream.Selection) []string {
 	z := recommendedSizeOrElbow(s)
 	switch {
 	case z.k <= 0:
@@ -149,6 +193,23 @@ func sizeSentences(s *stream.Selection) []string {
 
 func trustSentences(s *stream.Selection) []string {
 	var list []string
+	if t := s.Trust; t != nil && t.Choice != nil {
+		verdict := "Better than chance"
+		if !t.Choice.Trusted {
+			verdict = "No better than chance: do not rely on it"
+		}
+		details := ""
+		if b := t.Choice.Beats; b != nil && isFinite(*b) {
+			details += ", more than " + percentText(float64(*b)) + " of such choices"
+			if *b == 1 {
+				details = ", more than all of them"
+			}
+		}
+		if p := t.Choice.Permuted; p != nil && isFinite(*p) {
+			details += ", on columns that have nothing to do with each other " + percentText(float64(*p))
+		}
+		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s%s).", verdict, drawing.TruncateText(t.Choice.Measure, 200), percentText(float64(t.Choice.Value)), percentText(float64(t.Choice.Chance)), percentText(float64(t.Choice.Spread)), details))
+	}
 	if t := s.Trust; t != nil && t.Dependence != nil {
 		verdict := "The columns go together"
 		if !t.Dependence.Trusted {
@@ -162,20 +223,6 @@ func trustSentences(s *stream.Selection) []string {
 			verdict = "The rows show no clusters beyond what the covariances of the columns explain"
 		}
 		list = append(list, fmt.Sprintf("%s (%s: %s, without clusters %s).", verdict, drawing.TruncateText(t.Clusters.Measure, 200), fixedText(float64(t.Clusters.Value), 2), fixedText(float64(t.Clusters.Chance), 2)))
-	}
-	if t := s.Trust; t != nil && t.Choice != nil {
-		verdict := "Better than chance"
-		if !t.Choice.Trusted {
-			verdict = "No better than chance: do not rely on it"
-		}
-		details := ""
-		if b := t.Choice.Beats; b != nil && isFinite(*b) {
-			details += ", more than " + percentText(float64(*b)) + " of such choices"
-		}
-		if p := t.Choice.Permuted; p != nil && isFinite(*p) {
-			details += ", on columns that have nothing to do with each other " + percentText(float64(*p))
-		}
-		list = append(list, fmt.Sprintf("%s (%s: %s, of random features %s ± %s%s).", verdict, drawing.TruncateText(t.Choice.Measure, 200), percentText(float64(t.Choice.Value)), percentText(float64(t.Choice.Chance)), percentText(float64(t.Choice.Spread)), details))
 	}
 	if t := s.Trust; t != nil && t.Graph != nil {
 		verdict := "The graph of the rows can be trusted"
@@ -228,6 +275,7 @@ func combinedOpening(list []pageSelection, v *compareView) openingView {
 		o.First += fmt.Sprintf(" of %s", countText(int64(features)))
 	}
 	o.First += " features."
+	var leaders []string
 	for _, key := range slices.Sorted(maps.Keys(measures)) {
 		same := measures[key]
 		best, of := same[0], errorMeasure(same[0].Selection)
@@ -242,9 +290,10 @@ func combinedOpening(list []pageSelection, v *compareView) openingView {
 			if n < len(list) {
 				sentence = fmt.Sprintf("Of the %s that explain %s, %s explains the most: %s.", countText(int64(n)), of, name, x)
 			}
-			o.Rest = append(o.Rest, sentence)
+			leaders = append(leaders, sentence)
 		}
 	}
+	o.addParagraph("Best", leaders...)
 	var doubtful []string
 	for _, r := range v.Rows {
 		if r.Distrusted {
@@ -252,8 +301,8 @@ func combinedOpening(list []pageSelection, v *compareView) openingView {
 		}
 	}
 	if doubtful != nil {
-		o.Rest = append(o.Rest, "Not to be relied on, being no better than chance: "+strings.Join(doubtful, ", ")+".")
+		o.addParagraph("Trust", "Not to be relied on, being no better than chance: "+strings.Join(doubtful, ", ")+".")
 	}
-	o.Rest = append(o.Rest, v.Table.Note)
+	o.addParagraph("In common", v.Table.Note)
 	return o
 }

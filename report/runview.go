@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
@@ -66,29 +67,31 @@ func optionValueText(x any) string {
 	return drawing.TruncateText(fmt.Sprint(x), 400)
 }
 
-func (v *sectionView) fillFromSelection(s *stream.Selection, judged string) (err error) {
+func (v *sectionView) fillFromSelection(s *stream.Selection, judged string, columnRows int) (err error) {
 	v.addRunFacts(s)
 	state := "yes"
 	if !s.Converged {
 		state = "no"
 	}
 	v.Run = append(v.Run, fact{"Iterations", countText(int64(s.Iterations)), "converged: " + state})
-	v.LeftOut = newListView(stream.BySeverity(s.LeftOut), maxLeftOut, func(l stream.LeftOut) leftOutView { return leftOutView{l.Name, l.Why} })
 	v.Lead = fmt.Sprintf("%s: %s from %s rows", s.Method, chosenCountText(s), countText(s.RowsUsed))
-	v.Opening, v.Chosen = newOpening(s, judged), newChosenView(s)
+	groups := featureGroups(s)
+	v.Opening, v.Chosen = newOpening(s, judged), newChosenView(s, groups)
 	v.Facts = []fact{{"Method", drawing.TruncateText(s.Method, 60), ""}, {"Rows", countText(s.RowsUsed), ""}, {"Passes", countText(int64(s.Passes)), ""}, {"Elapsed", durationText(s.Timing.Wall), ""}, {"Peak memory", bytesText(s.Memory.PeakRSS), ""}}
-	if v.Curves, err = drawChartViews(errorChart(s), scoreChart(s)); err != nil {
+	if v.Curves, err = drawChartViews(explainedChart(s), scoreChart(s)); err != nil {
 		return err
 	}
 	if v.Progress, err = drawChartViews(convergenceChart(s), residualChart(s)); err != nil {
 		return err
 	}
-	groups := featureGroups(s)
-	v.Ranking, v.Groups = newRankingView(s, groups), newGroupsView(groups)
+	v.Ranking, v.Columns = newRankingView(s, groups), newColumnsView(s, columnRows)
 	if v.Alike, err = newCorrelationsView(s); err != nil {
 		return err
 	}
-	v.Missing = newMissingView(s)
+	if v.Map, err = newMapView(s); err != nil {
+		return err
+	}
+	v.NoMap = missingMapText(s)
 	v.Mask, err = newMaskView(s)
 	return err
 }
@@ -97,9 +100,9 @@ func (v *sectionView) fillFromCurve(c *stream.Curve) (err error) {
 	ranking := selectionOfCurve(c)
 	v.addRunFacts(ranking)
 	v.Lead = fmt.Sprintf("%s: error over 1 to %s from %s rows", c.Method, chosenCountText(ranking), countText(c.RowsUsed))
-	v.Opening, v.Chosen = newOpening(ranking, ""), newChosenView(ranking)
+	v.Opening, v.Chosen = newOpening(ranking, ""), newChosenView(ranking, nil)
 	v.Facts = []fact{{"Method", drawing.TruncateText(c.Method, 60), ""}, {"Rows", countText(c.RowsUsed), ""}, {"Elapsed", durationText(c.Timing.Wall), ""}}
-	v.Curves, err = drawChartViews(errorChart(ranking))
+	v.Curves, err = drawChartViews(explainedChart(ranking))
 	v.Ranking = newRankingView(ranking, nil)
 	return err
 }
@@ -136,25 +139,57 @@ func (v *sectionView) fillFromGrid(g *stream.Grid) (err error) {
 	return err
 }
 
-// chosenView lists the names of at most maxRows chosen features.
+// chosenView lists at most maxRows chosen features.
 type chosenView struct {
-	First, Rest []string // names shown at first, and names shown after unfolding
-	Button      string   // caption of the button that copies the names
+	First, Rest []chosenItem // features shown at first, and features shown after unfolding
+	Button      string       // caption of the button that copies the names
+	RestFrom    int          // rank of the first of Rest
 }
 
-// maxChosenShown bounds the names shown before the list is unfolded.
-const maxChosenShown = 60
+// chosenItem is a chosen feature with the features that it represents. Verb is empty if these are unknown, and Near has
+// the most correlated of them.
+type chosenItem struct {
+	Name, Verb string
+	Near       []nearFeature
+}
 
-func newChosenView(s *stream.Selection) *chosenView {
-	v := &chosenView{Button: "Copy " + countNoun(len(s.Selected), "name")}
+type nearFeature struct{ Name, R string } // R is empty if the correlation is unknown
+
+const (
+	maxChosenShown = 60  // features shown before the list is unfolded
+	maxNear        = 3   // features shown that a chosen feature represents
+	alikeFrom      = 0.5 // correlation from which a feature stands for another
+)
+
+func newChosenView(s *stream.Selection, groups []featureGroup) *chosenView {
+	v := &chosenView{Button: "Copy " + countNoun(len(s.Selected), "name"), RestFrom: maxChosenShown + 1}
 	if len(s.Selected) > maxRows {
 		v.Button = fmt.Sprintf("Copy the first %s names", countText(maxRows))
 	}
 	for i, f := range s.Selected[:min(len(s.Selected), maxRows)] {
+		item := chosenItem{Name: f.Name}
+		if groups != nil {
+			members := groups[i].members
+			switch n := countText(int64(len(members))); {
+			case len(members) == 0:
+				item.Verb = "stands for itself alone"
+			case members[0].Correlation != nil && math.Abs(float64(*members[0].Correlation)) < alikeFrom:
+				item.Verb = "is like none; nearest to " + n + ":"
+			default:
+				item.Verb = "stands for " + n + ":"
+			}
+			for _, c := range members[:min(len(members), maxNear)] {
+				near := nearFeature{Name: c.Name}
+				if c.Correlation != nil {
+					near.R = fixedText(float64(*c.Correlation), 2)
+				}
+				item.Near = append(item.Near, near)
+			}
+		}
 		if i < maxChosenShown {
-			v.First = append(v.First, f.Name)
+			v.First = append(v.First, item)
 		} else {
-			v.Rest = append(v.Rest, f.Name)
+			v.Rest = append(v.Rest, item)
 		}
 	}
 	return v

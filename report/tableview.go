@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"image/color"
@@ -133,58 +132,6 @@ func sortKey(x float64) string {
 	return fmt.Sprintf("%.6g", x)
 }
 
-// groupsView lists the chosen features, each with the features that it represents.
-type groupsView struct {
-	Groups, Rest []groupView // groups shown at first, and groups shown after unfolding
-	More         string
-	Note         string
-}
-
-type groupView struct {
-	Rank    int
-	Name    string
-	Count   string
-	Members []memberView
-	More    string
-}
-
-type memberView struct{ Name, Explained, Bar string }
-
-func newGroupsView(groups []featureGroup) *groupsView {
-	if groups == nil {
-		return nil
-	}
-	v, members, alone := new(groupsView), 0, 0
-	for _, g := range groups {
-		members += len(g.members)
-		if len(g.members) == 0 {
-			alone++
-			continue
-		}
-		if len(v.Groups)+len(v.Rest) == maxGroups {
-			continue
-		}
-		one := groupView{Rank: g.Rank, Name: g.Name, Count: countText(int64(len(g.members)))}
-		list := newListView(g.members, maxMembers, func(c stream.ColumnReport) memberView {
-			return memberView{Name: drawing.TruncateText(c.Name, maxBriefRunes), Explained: percentText(float64(c.Explained)), Bar: barWidth(float64(c.Explained))}
-		})
-		one.Members, one.More = list.Shown, list.More
-		if len(v.Groups) < firstGroups {
-			v.Groups = append(v.Groups, one)
-		} else {
-			v.Rest = append(v.Rest, one)
-		}
-	}
-	if n := len(groups) - alone - len(v.Groups) - len(v.Rest); n > 0 {
-		v.More = countText(int64(n))
-	}
-	v.Note = fmt.Sprintf("%s were not chosen. Each stands here with the chosen feature that it is most alike (largest absolute cosine), and the share of its sum of squares that the whole selection explains.", countNoun(members, "feature"))
-	if alone > 0 {
-		v.Note += fmt.Sprintf(" %s of those chosen stand for themselves alone.", countText(int64(alone)))
-	}
-	return v
-}
-
 // maskView shows the chosen pixels over the mean image.
 type maskView struct {
 	SVG                   template.HTML
@@ -244,49 +191,108 @@ func missingShare(c stream.ColumnReport, rows int64) float64 {
 	return float64(c.Nulls+c.NaNs+c.Infs) / float64(rows)
 }
 
-// missingView lists the features with missing values, sorted by the share of missing values in descending order.
-type missingView struct {
-	Rows []missingRow
-	Note string
-}
-
-type missingRow struct {
-	Name, Nulls, NaNs, Infs, Share, Bar string
-	Chosen                              bool
-}
-
-// maxMissingRows bounds the list of features with missing values.
-const maxMissingRows = 50
-
-func newMissingView(s *stream.Selection) *missingView {
-	chosen := make(map[string]bool, len(s.Selected))
-	for _, f := range s.Selected {
-		chosen[f.Name] = true
+func missingText(c stream.ColumnReport, rows int64) string {
+	if missingShare(c, rows) == 0 {
+		return ""
 	}
-	var list []stream.ColumnReport
-	taken := 0
+	var parts []string
+	for _, n := range []struct {
+		count int64
+		what  string
+	}{{c.Nulls, "null"}, {c.NaNs, "NaN"}, {c.Infs, "infinite"}} {
+		if n.count > 0 {
+			parts = append(parts, countText(n.count)+" "+n.what)
+		}
+	}
+	return fmt.Sprintf("%s (%s)", percentText(missingShare(c, rows)), strings.Join(parts, ", "))
+}
+
+// columnsView is the table of all columns: the chosen ones, the left-out ones, and the others, sorted by their
+// absolute correlation with their nearest chosen one.
+type columnsView struct {
+	Rows, Rest []columnRow // rows shown at first, and rows shown after unfolding
+	Total      string
+	More       string // number of columns not shown at all
+	Note       string
+}
+
+type columnRow struct {
+	Name, Role, Near, SortRole       string // Near is the nearest chosen feature, which follows Role
+	R, Explained, Mean, Std, Missing string
+}
+
+// maxColumnRows bounds the rows of about 130 bytes in the tables of columns of a page. leastColumnRows is the number that
+// the table of one of many selections may have.
+const (
+	maxColumnRows   = 1000
+	leastColumnRows = 200
+)
+
+func newColumnsView(s *stream.Selection, maxShown int) *columnsView {
+	if len(s.Columns)+len(s.LeftOut) == 0 {
+		return nil
+	}
+	rank, missing, missingChosen := map[string]int{}, 0, 0
+	for _, f := range s.Selected {
+		for _, name := range f.Features() {
+			rank[name] = f.Rank
+		}
+	}
+	var chosen, others []stream.ColumnReport
 	for _, c := range s.Columns {
+		_, isChosen := rank[c.Name]
+		if isChosen {
+			chosen = append(chosen, c)
+		} else {
+			others = append(others, c)
+		}
 		if missingShare(c, s.Rows) > 0 {
-			list = append(list, c)
-			if chosen[c.Name] {
-				taken++
+			missing++
+			if isChosen {
+				missingChosen++
 			}
 		}
 	}
-	if list == nil {
-		return nil
+	slices.SortStableFunc(chosen, func(a, b stream.ColumnReport) int { return rank[a.Name] - rank[b.Name] })
+	sortByCorrelation(others)
+	v := &columnsView{Total: countText(int64(len(s.Columns) + len(s.LeftOut)))}
+	add := func(r columnRow) {
+		switch n := len(v.Rows) + len(v.Rest); {
+		case n < firstRows:
+			v.Rows = append(v.Rows, r)
+		case n < maxShown:
+			v.Rest = append(v.Rest, r)
+		}
 	}
-	slices.SortStableFunc(list, func(a, b stream.ColumnReport) int {
-		return cmp.Compare(missingShare(b, s.Rows), missingShare(a, s.Rows))
-	})
-	v := &missingView{Note: fmt.Sprintf("%s of %s have missing values, %s of them chosen.", countText(int64(len(list))), countNoun(len(s.Columns), "feature"), countText(int64(taken)))}
-	if n := len(list) - maxMissingRows; n > 0 {
-		v.Note += fmt.Sprintf(" The %d with the most are shown.", maxMissingRows)
+	row := func(c stream.ColumnReport) columnRow {
+		r := columnRow{Name: c.Name, Explained: percentText(float64(c.Explained)), Mean: numberText(float64(c.Mean)), Std: numberText(float64(c.Std)), Missing: missingText(c, s.Rows)}
+		if c.Correlation != nil {
+			r.R = fixedText(float64(*c.Correlation), 2)
+		}
+		return r
 	}
-	for _, c := range list[:min(maxMissingRows, len(list))] {
-		v.Rows = append(v.Rows, missingRow{
-			c.Name, countText(c.Nulls), countText(c.NaNs), countText(c.Infs), percentText(missingShare(c, s.Rows)), barWidth(missingShare(c, s.Rows)), chosen[c.Name],
-		})
+	for _, c := range chosen {
+		r := row(c)
+		r.Role, r.SortRole, r.R = "chosen, rank "+countText(int64(rank[c.Name])), fmt.Sprint(rank[c.Name]), ""
+		add(r)
+	}
+	for _, l := range stream.BySeverity(s.LeftOut)[:min(len(s.LeftOut), maxLeftOut)] {
+		add(columnRow{Name: l.Name, Role: "left out: " + drawing.TruncateText(l.Why, 400), SortRole: fmt.Sprint(len(s.Selected) + 2)})
+	}
+	for _, c := range others {
+		r := row(c)
+		r.Role, r.SortRole = "not chosen", fmt.Sprint(len(s.Selected)+1)
+		if n, ok := rank[c.Nearest]; ok {
+			r.Role, r.Near, r.SortRole = "near ", c.Nearest, fmt.Sprintf("%d.5", n)
+		}
+		add(r)
+	}
+	if n := len(s.Columns) + len(s.LeftOut) - len(v.Rows) - len(v.Rest); n > 0 {
+		v.More = countText(int64(n))
+	}
+	v.Note = "Role: near stands before the chosen feature that the column is most alike (largest absolute cosine), r is their correlation. Explained: the share of the column that the whole selection explains."
+	if missing > 0 {
+		v.Note += fmt.Sprintf(" %s of %s have missing values, %s of them chosen.", countText(int64(missing)), countNoun(len(s.Columns), "feature"), countText(int64(missingChosen)))
 	}
 	return v
 }

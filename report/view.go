@@ -17,9 +17,6 @@ const maxBriefRunes = 100
 const (
 	firstRows   = 50    // of a ranking, before it is unfolded
 	maxRows     = 10000 // of a ranking
-	firstGroups = 20    // before the list is unfolded
-	maxGroups   = 1000
-	maxMembers  = 40
 	maxInputs   = 50
 	maxLeftOut  = 200
 	maxWarnings = 100
@@ -51,13 +48,13 @@ type sectionView struct {
 	Run      []fact
 	Options  []fact
 	Inputs   listView[inputView]
-	LeftOut  listView[leftOutView]
 	Mask     *maskView
-	Curves   []chartView // charts of the error, the scores and measures over the number of features
+	Curves   []chartView // charts of the explained share, the scores and measures over the number of features
 	Ranking  *rankingView
-	Groups   *groupsView
+	Columns  *columnsView
+	Map      *mapView
+	NoMap    string // why there is no map
 	Alike    *correlationsView
-	Missing  *missingView
 	Progress []chartView // charts of the convergence
 	Heat     *heatView
 	Eval     *evalView
@@ -86,8 +83,6 @@ func newListView[T, V any](list []T, maxShown int, view func(T) V) listView[V] {
 func sameValue[T any](x T) T { return x }
 
 type inputView struct{ Path, Rows, Bytes, Fingerprint string }
-
-type leftOutView struct{ Name, Why string }
 
 // chartView is a chart at two widths; the page shows one of them.
 type chartView struct {
@@ -180,7 +175,7 @@ func (p Page) buildView() (*pageView, error) {
 	names := p.documentNames()
 	for i := range p.Documents {
 		d := &p.Documents[i]
-		s, err := d.buildSection(sectionID(i), names[i], p.evaluationSentence(d), p.Spelling)
+		s, err := d.buildSection(sectionID(i), names[i], p.evaluationSentence(d), p.Spelling, max(leastColumnRows, maxColumnRows/max(1, len(list))))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Name, err)
 		}
@@ -220,11 +215,11 @@ func (p Page) selectionsShown() []pageSelection {
 	return list
 }
 
-func (d *Document) buildSection(id, name, judged string, spell stream.Spelling) (*sectionView, error) {
+func (d *Document) buildSection(id, name, judged string, spell stream.Spelling, columnRows int) (*sectionView, error) {
 	v := &sectionView{ID: id, Name: name, File: d.Name, Kind: d.documentKind(), spell: spell}
 	switch {
 	case d.Selection != nil:
-		return v, v.fillFromSelection(d.Selection, judged)
+		return v, v.fillFromSelection(d.Selection, judged, columnRows)
 	case d.Curve != nil:
 		return v, v.fillFromCurve(d.Curve)
 	case d.Grid != nil:

@@ -32,10 +32,11 @@ func newReport(c *cli) *cobra.Command {
 		Use:   "report SEL.json… -o report.html",
 		Short: "Show selections as one HTML page, or as charts",
 		Long: `Write one HTML page on selections. Its first sentences state the choice, the share that it
-explains, how many features are worth keeping, and whether to trust it. Then come the names with a
-button that copies them, the curve, the ranking, the features that each chosen one stands for,
-correlations between the chosen ones, and missing values. For features named px_R_C it shows the
-mask of chosen pixels over the mean image, and for px_R_C_B band by band. Details of the run are folded below.
+explains, how many features are worth keeping, whether to trust it, and which columns were left out.
+Beside the curve stand the chosen features, each with the ones it stands for. Then come a map of the
+columns by their correlations, the ranking, and a table of all columns to search and sort.
+For features named px_R_C it shows the mask of chosen pixels over the mean image, and for px_R_C_B
+band by band. Details of the run are folded below. Buttons save tables as CSV and figures as PNG.
 Several selections are compared: in one table, in one plot, with masks side by side, and by the
 rank of each feature in each. If their inputs differ, it shows how far the columns drifted.
 It also shows the JSON of path and of eval. The page loads nothing, follows light and dark,

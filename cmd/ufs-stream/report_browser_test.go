@@ -163,7 +163,7 @@ func figuresOf(t *testing.T, tab *browsertest.Tab, id string, s *stream.Selectio
 		}
 		stands = append(stands, strconv.Itoa(count))
 	}
-	for what, selector := range map[string]string{"the chosen": ".chosen li", "the ranking": ".ranking tbody th"} {
+	for what, selector := range map[string]string{"the chosen": ".chosen li > .name", "the ranking": ".ranking tbody th"} {
 		if got := ask(selector); !slices.Equal(got, names) {
 			t.Errorf("%s: %s: %q, want %q", s.Method, what, got, names)
 		}

@@ -34,7 +34,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s is not in the page", f.Name)
 		}
 	}
-	for _, want := range []string{"Overlap of the selections", "2 selections, 1 curve, 2 grids", "elbow", "Redundancy groups", "Stability over the grid"} {
+	for _, want := range []string{"Overlap of the selections", "2 selections, 1 curve, 2 grids", "elbow", "Map of the columns", "Stability over the grid"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -71,7 +71,7 @@ func TestReport(t *testing.T) {
 	}
 	slices.Sort(names[0]) // the folder has the endings sorted in
 	slices.Sort(names[1])
-	want := []string{"curve-error", "fufs-agreement", "greedy-error", "grid-agreement", "grid-agreement-over-k", "laplacian-error", "laplacian-scores", "selections-error", "selections-overlap"}
+	want := []string{"curve-explained", "fufs-agreement", "greedy-explained", "greedy-map", "grid-agreement", "grid-agreement-over-k", "laplacian-explained", "laplacian-map", "laplacian-scores", "selections-explained", "selections-overlap"}
 	if !slices.Equal(names[0], want) || !slices.Equal(names[1], want) {
 		t.Errorf("charts %q and %q, want %q", names[0], names[1], want)
 	}

@@ -195,8 +195,10 @@ func (c Chart) drawMarks(to drawing.Canvas, a Axes) {
 		width := to.TextWidth(style, label)
 		y := at.Y - 8
 		switch {
-		case rises:
+		case rises && at.X-width-3 >= a.Left: // a rising line lies below the ring to its left
 			at.X -= width + 6
+		case rises:
+			y = at.Y + 16
 		case at.X+3+width > a.Right && at.Y+18 < a.Bottom: // a falling line lies above the ring
 			at.X -= width + 9
 			y = at.Y + 16
