@@ -96,9 +96,11 @@ func (r Range) String() string { return fmt.Sprintf("[%d, %d)", r.From, r.To) }
 type Table struct {
 	ID      string `json:"id,omitempty"` // identifies the table, wherever it is; empty if it is unknown
 	Path    string `json:"path"`
-	Format  string `json:"format"` // "delta"
-	Version int64  `json:"version"`
-	Time    string `json:"time"` // time of the version, RFC 3339
+	Format  string `json:"format"`  // "delta" or "iceberg"
+	Version int64  `json:"version"` // of Iceberg the id of a snapshot, which may be any number
+	Time    string `json:"time"`    // time of the version, RFC 3339
+	// Schema identifies the columns as which the table was read. It is empty if the version determines them.
+	Schema string `json:"schema,omitempty"`
 }
 
 // IsSame reports whether t and o are versions of one table. Without identifiers it compares the paths.

@@ -37,9 +37,7 @@ func checkVersions(m *merger) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(changes, func(a, b *mergedFile) int {
-		return cmp.Or(cmp.Compare(*a.since, *b.since), cmp.Compare(a.table.Version, b.table.Version))
-	})
+	changes = orderChanges(changes, last)
 	switch {
 	case losses != nil && last == nil:
 		return stream.Usagef("%s has rows to subtract, which %s has lost since version %d: merge it with the statistics of version %d, which have these rows", losses.name, losses.table.Path, *losses.since, *changes[0].since)
@@ -53,7 +51,10 @@ func checkVersions(m *merger) error {
 	for _, f := range changes {
 		from, reached := *f.since, last.table.Version
 		switch isSame := last.since != nil && *last.since == from && reached == f.table.Version; {
-		case isSame: // another shard of the same changes
+		case isSame || from == reached: // another shard of the same changes, or the next
+		case f.table.Format != deltaFormat:
+			return stream.Usagef("%s reaches version %d of %s, and %s has the changes from version %d to %d: changes are added to the version since which they are, once; leave out one of the files, or plan the changes {since} %[2]d",
+				last.name, reached, f.table.Path, f.name, from, f.table.Version)
 		case from < reached:
 			return stream.Usagef("%s reaches version %d of %s, and %s has the changes from version %d to %d: changes up to version %[2]d would be added twice; leave out one of the files, or scan {since} %[2]d",
 				last.name, reached, f.table.Path, f.name, from, f.table.Version)
@@ -68,12 +69,56 @@ func checkVersions(m *merger) error {
 	return nil
 }
 
+// deltaFormat is the format of tables whose versions are consecutive numbers.
+const deltaFormat = "delta"
+
+// orderChanges orders changes so that each continues the one before it, and the first one base, as far as possible.
+// Without a base it begins with changes that continue no others. Changes that continue nothing come last.
+func orderChanges(changes []*mergedFile, base *mergedFile) []*mergedFile {
+	slices.SortStableFunc(changes, func(a, b *mergedFile) int {
+		switch order := cmp.Compare(*a.since, *b.since); {
+		case order != 0 || a.table.Version == b.table.Version:
+			return order
+		case a.table.Version == *a.since: // no change
+			return -1
+		case b.table.Version == *b.since:
+			return 1
+		}
+		return cmp.Compare(a.table.Version, b.table.Version)
+	})
+	following, isReached := make(map[int64][]*mergedFile), make(map[int64]bool)
+	for _, c := range changes {
+		following[*c.since] = append(following[*c.since], c)
+		isReached[c.table.Version] = isReached[c.table.Version] || c.table.Version != *c.since
+	}
+	var at int64
+	if base != nil {
+		at = base.table.Version
+	} else {
+		first := slices.IndexFunc(changes, func(c *mergedFile) bool { return !isReached[*c.since] })
+		at = *changes[max(first, 0)].since
+	}
+	var ordered []*mergedFile
+	for next := following[at]; len(next) > 0; next = following[at] {
+		delete(following, at)
+		ordered, at = append(ordered, next...), next[len(next)-1].table.Version
+	}
+	for _, c := range changes {
+		if following[*c.since] != nil {
+			ordered = append(ordered, c)
+		}
+	}
+	return ordered
+}
+
 func checkSameTable(change, f, base *mergedFile) error {
 	switch {
 	case f.table == nil:
 		return stream.Usagef("%s has the changes of %s since version %d, and %s is of no version of a table; merge it with the statistics of that version", change.name, change.table.Path, *change.since, f.name)
 	case !f.table.IsSame(change.table):
 		return stream.Usagef("%s has changes of the table %s, and %s is of another, %s; merge files of one table", change.name, change.table.Path, f.name, f.table.Path)
+	case f.table.Schema != "" && change.table.Schema != "" && f.table.Schema != change.table.Schema:
+		return stream.Usagef("%s and %s are of the table %s with different columns, which were renamed, added, dropped or given another type in between; scan the whole table", change.name, f.name, f.table.Path)
 	case f.since == nil && f.table.Version != base.table.Version:
 		return stream.Usagef("%s is of version %d of %s and %s of version %d: they have rows in common; merge one of them with the changes", f.name, f.table.Version, f.table.Path, base.name, base.table.Version)
 	}
