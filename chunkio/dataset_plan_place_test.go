@@ -217,6 +217,54 @@ func TestPlanWithoutFooters(t *testing.T) {
 	}
 }
 
+// TestPlanOfChanges: a plan of the changes of a table has rows gained or rows lost, of which a file may have both. It is
+// read only as changes since its version.
+func TestPlanOfChanges(t *testing.T) {
+	dir := t.TempDir()
+	plantFour(t, dir)
+	want, _ := CollectFrom(t, Options{}, dir)
+	var files []planfile.File
+	for _, in := range want.Inputs() {
+		files = append(files, planfile.File{Path: in.Path, Bytes: in.Bytes})
+	}
+	lost := func(f planfile.File) planfile.File {
+		f.Lost = true
+		return f
+	}
+	since, other := int64(5), int64(6)
+	head := planfile.Header{Table: &stream.Table{ID: "t", Path: dir, Format: "iceberg", Version: 9}, Since: &since}
+	plan := writeOwn(t, head, []planfile.File{files[0], lost(files[1]), files[1], lost(files[2]), lost(files[0])})
+	for _, c := range []struct {
+		losses bool
+		inputs []stream.Input
+	}{{false, want.Inputs()[:2]}, {true, want.Inputs()[:3]}} {
+		ds, _ := CollectFrom(t, Options{Plan: plan, TableSince: &since, TableLosses: c.losses})
+		if !slices.EqualFunc(ds.Inputs(), c.inputs, sameInput) || !ds.HasLosses() || *ds.Table() != *head.Table {
+			t.Errorf("losses %v: the inputs are %v, want %v", c.losses, ds.Inputs(), c.inputs)
+		}
+	}
+	withoutTable, complete := head, head
+	withoutTable.Table, complete.Footers = nil, true
+	for name, c := range map[string]struct {
+		plan  string
+		since *int64
+		says  string
+	}{
+		"not as changes":    {plan, nil, "has only the changes of " + dir + " since version 5"},
+		"another version":   {plan, &other, "it had changes since version 6"},
+		"all rows":          {writeOwn(t, planfile.Header{}, files), &since, "has all rows of a version"},
+		"lost since never":  {writeOwn(t, planfile.Header{}, []planfile.File{files[0], lost(files[1])}), nil, "no version since which"},
+		"of no table":       {writeOwn(t, withoutTable, files), &since, "changes of no table"},
+		"with footers":      {writeOwn(t, complete, files), &since, "with footers"},
+		"a file lost twice": {writeOwn(t, head, []planfile.File{files[0], lost(files[1]), lost(files[1])}), &since, "twice"},
+	} {
+		_, err := Open(t.Context(), nil, Options{Plan: c.plan, TableSince: c.since, TableLosses: strings.Contains(name, "lost twice")})
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want an error with %q", name, err, c.says)
+		}
+	}
+}
+
 // TestPlanRefusals: input that cannot be planned, or read by a plan, is refused with a helpful word.
 func TestPlanRefusals(t *testing.T) {
 	dir := t.TempDir()

@@ -59,7 +59,7 @@ type Input struct {
 	// newest version is read.
 	Version *int64
 	AsOf    time.Time
-	// Since and Losses are set by Scan: it reads the rows that a Delta table has gained since this version, or the rows
+	// Since and Losses are set by Scan: it reads the rows that a table has gained since this version, or the rows
 	// that it has lost.
 	Since  *int64
 	Losses bool

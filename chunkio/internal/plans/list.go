@@ -46,6 +46,9 @@ func planScope(plan string, roots, allowed []string) (*place.Scope, error) {
 
 func readNextPlanFile(r *planfile.Reader, scope *place.Scope) (planfile.File, error) {
 	f, err := r.Next()
+	if f.Lost && r.Header.Since == nil {
+		err = errors.New("it has rows that a table has lost, and no version since which")
+	}
 	if err == nil {
 		_, _, err = locatePlanFile(f)
 	}
@@ -93,12 +96,13 @@ func addPlanFile(l *listing.List, f planfile.File) error {
 	return nil
 }
 
-func readPlanList(r *planfile.Reader, scope *place.Scope, plan string) (*listing.List, error) {
+func readPlanList(r *planfile.Reader, scope *place.Scope, plan string, lost bool) (*listing.List, error) {
 	type placed struct {
 		planfile.File
 		name string
 	}
 	var files []placed
+	losses := 0
 	for {
 		f, err := readNextPlanFile(r, scope)
 		if errors.Is(err, io.EOF) {
@@ -111,13 +115,19 @@ func readPlanList(r *planfile.Reader, scope *place.Scope, plan string) (*listing
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, placed{f, name})
+		if f.Lost {
+			losses++
+		}
+		if f.Lost == lost {
+			files = append(files, placed{f, name})
+		}
 	}
 	slices.SortFunc(files, func(a, b placed) int { return strings.Compare(a.name, b.name) })
 	list, err := newPlanList(r.Header, plan)
 	if err != nil {
 		return nil, err
 	}
+	list.Losses = losses
 	for i, f := range files {
 		if i > 0 && f.name == files[i-1].name {
 			return nil, fmt.Errorf("it names %s twice", place.DisplayName(f.Path))

@@ -22,6 +22,7 @@ type PlanHeader struct {
 	// Set by WritePlan:
 	Footers  bool // the plan contains the data of the footers; else footers are read when it is opened
 	Table    *stream.Table
+	Since    *int64 // the plan has only the changes of Table since this version; nil if it has all rows
 	Files    int
 	Groups   int   // row groups; only set for a plan that was just written
 	Rows     int64 // 0 without footers
@@ -69,7 +70,7 @@ func (h PlanHeader) Resolve(plan, name string, allowed []string) (string, error)
 
 func publicHeaderOf(h planfile.Header) PlanHeader {
 	return PlanHeader{
-		ID: h.ID, Version: h.Version, Method: h.Method, Options: h.Options, Roots: h.Roots, Footers: h.Footers, Table: h.Table,
+		ID: h.ID, Version: h.Version, Method: h.Method, Options: h.Options, Roots: h.Roots, Footers: h.Footers, Table: h.Table, Since: h.Since,
 		Files: h.Count, Rows: h.Rows, Bytes: h.Bytes, Weight: h.Weight, Warnings: h.Warnings,
 	}
 }

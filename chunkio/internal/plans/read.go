@@ -25,7 +25,7 @@ import (
 // the plan.
 func ListFiles(ctx context.Context, a *opening.Access) (list *listing.List, err error) {
 	err = readPlanInScope(ctx, a, func(r *planfile.Reader, scope *place.Scope) error {
-		if list, err = readPlanList(r, scope, place.DisplayName(a.Options.Plan)); err == nil {
+		if list, err = readPlanList(r, scope, place.DisplayName(a.Options.Plan), false); err == nil {
 			list.Lists = []string{a.Options.Plan}
 		}
 		return err
@@ -45,7 +45,7 @@ func OpenPlan(ctx context.Context, a *opening.Access, f *catalog.Filter) (c *cat
 			if shard.Of > 0 {
 				return NoShards(a.Options.Plan)
 			}
-			list, err = readPlanList(r, scope, place.DisplayName(a.Options.Plan))
+			list, err = readPlanList(r, scope, place.DisplayName(a.Options.Plan), a.Options.TableLosses)
 			return err
 		}
 		t := &planLoader{Access: a, reader: r, scope: scope}
@@ -65,12 +65,15 @@ func OpenPlan(ctx context.Context, a *opening.Access, f *catalog.Filter) (c *cat
 // other options for choosing rows.
 func readPlanInScope(ctx context.Context, a *opening.Access, read func(*planfile.Reader, *place.Scope) error) error {
 	o := a.Options
-	if o.TableVersion != nil || !o.TableAsOf.IsZero() || o.TableSince != nil {
-		return stream.Usagef("{version}, {as-of} and {since}: the plan has settled which version is read")
+	if o.TableVersion != nil || !o.TableAsOf.IsZero() {
+		return stream.Usagef("{version} and {as-of}: the plan has settled which version is read")
 	}
 	return readPlan(ctx, o.Plan, storage.FetchOptions{Anonymous: o.Anonymous, Meter: o.Meter, Temp: o.Spool, Memory: o.Memory}, func(r *planfile.Reader) error {
 		if made := r.Header.Options["where"]; made != o.Where {
 			return stream.Usagef("{where} %s: the plan was made with %q; make another plan for another condition", o.Where, made)
+		}
+		if err := checkPlanSince(r.Header, o); err != nil {
+			return err
 		}
 		scope, err := planScope(o.Plan, r.Header.Roots, o.Allow)
 		if err != nil {
@@ -78,6 +81,22 @@ func readPlanInScope(ctx context.Context, a *opening.Access, read func(*planfile
 		}
 		return read(r, scope)
 	})
+}
+
+func checkPlanSince(h planfile.Header, o settings.Options) error {
+	switch name := place.DisplayName(o.Plan); {
+	case h.Since == nil && o.TableSince == nil:
+		return nil
+	case h.Since == nil:
+		return stream.Usagef("{since}: %s has all rows of a version, not the changes since another", name)
+	case h.Table == nil || h.Footers:
+		return errors.New("it has changes of no table, or with footers")
+	case o.TableSince == nil:
+		return stream.Usagef("%s has only the changes of %s since version %d; scan {plan} %[1]s {o} FILE.ufs reads them, also in shards, and merge adds them to statistics of that version", name, h.Table.Path, *h.Since)
+	case *o.TableSince != *h.Since:
+		return fmt.Errorf("it had changes since version %d, and was replaced", *o.TableSince)
+	}
+	return nil
 }
 
 // preloadRows opens the files of a plan that opening reads to their end, such as CSV. It does so before a pass begins,

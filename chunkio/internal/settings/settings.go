@@ -100,8 +100,9 @@ type Options struct {
 	// and the zero time select the newest version.
 	TableVersion *int64
 	TableAsOf    time.Time
-	// TableSince selects the rows that a Delta table has gained between this version and the version to read, or the
-	// rows that it has lost if TableLosses is set. nil selects all rows.
+	// TableSince selects the rows that a table has gained between this version and the version to read, or the
+	// rows that it has lost if TableLosses is set. nil selects all rows. With Plan it must be the version since which the
+	// plan has changes.
 	TableSince  *int64
 	TableLosses bool
 

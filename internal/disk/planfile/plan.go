@@ -21,6 +21,9 @@ type Header struct {
 	Method  string            `json:"method,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
 	Table   *stream.Table     `json:"table,omitempty"` // the table that consists of the files; nil if there is none
+	// Since means that the files have the rows that Table has gained since this version and, if File.Lost is set, lost. It
+	// goes without footers.
+	Since *int64 `json:"since,omitempty"`
 	// Keys are the names of a table's partition keys, in a plan without footers, if the table's log contains the values of
 	// the keys (see File.Keys). If Keys is empty, only the paths of the files may contain keys. In a plan with footers,
 	// Catalog.Partitions names the keys instead.
@@ -108,6 +111,7 @@ type File struct {
 	// Deleted is the set of the file's rows that its table has deleted: a Roaring bitmap of their positions in the file,
 	// in the portable 64-bit format.
 	Deleted []byte `json:"deleted,omitempty"`
+	Lost    bool   `json:"lost,omitempty"` // the remaining rows are lost since Header.Since; the file may be named again for gained rows
 
 	// The following fields come from the file's footer. They are empty without footers.
 	Start       int64      `json:"start,omitempty"`       // global position of its first row

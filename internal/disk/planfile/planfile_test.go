@@ -20,7 +20,7 @@ import (
 func planned(n int) (Header, []File) {
 	h := Header{
 		Version: "1", Method: "greedy", Options: map[string]string{"label": "y", "where": `a < 3 & b > "ž"`},
-		Table: &stream.Table{Path: "/t", Format: "delta", Version: 3}, Keys: []string{"day"}, Count: n, Rows: int64(7 * n), Bytes: int64(9 * n),
+		Table: &stream.Table{Path: "/t", Format: "delta", Version: 3}, Since: new(int64), Keys: []string{"day"}, Count: n, Rows: int64(7 * n), Bytes: int64(9 * n),
 		Footers: true, Weight: int64(5 * n), Warnings: []string{"skipped: x"},
 		Catalog: &Catalog{
 			Leaves:     []Leaf{{Name: "a\u2028<b>", Type: "double", Width: 1, Nulls: -1, MaybeNaN: true}, {Name: "l", Type: "list<float>", Why: "x", Refused: true, RefusedBy: "/a", List: true}},

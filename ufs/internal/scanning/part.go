@@ -19,6 +19,20 @@ import (
 	"github.com/ufs-stream/ufs-stream/ufs/result"
 )
 
+func settlePlan(r *settled.Run, q *ScanRequest, s gathering.Shard) error {
+	switch h := r.PlanHeader; {
+	case h == nil:
+		return nil
+	case h.Footers:
+		return prepareShardScan(r, *q, s)
+	case s.Count > 1 && h.Since == nil:
+		return chunkio.NoShards(r.Input.Plan)
+	default: // the files are read like named files, also in shards
+		q.Input.Since, r.Input.Since, r.PlanHeader = h.Since, h.Since, nil
+		return nil
+	}
+}
+
 // prepareShardScan prepares the scan of shard s of a plan. It refuses options that differ from the plan, because all
 // parts must have statistics of the same shape.
 func prepareShardScan(r *settled.Run, q ScanRequest, s gathering.Shard) error {
@@ -26,9 +40,6 @@ func prepareShardScan(r *settled.Run, q ScanRequest, s gathering.Shard) error {
 		s = gathering.Shard{Number: 1, Count: 1}
 	}
 	r.Shard = chunkio.Shard{Number: s.Number, Of: s.Count}
-	if !r.PlanHeader.Footers {
-		return chunkio.NoShards(r.Input.Plan)
-	}
 	if q.SampleRows > 0 {
 		return stream.Usagef("{rows} is a quick try, which takes one machine; a shard of a plan is scanned whole")
 	}

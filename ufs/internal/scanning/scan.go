@@ -141,10 +141,8 @@ func (q *ScanRequest) newScanRun(ctx context.Context) (r *settled.Run, shard gat
 	if shard, err = readShard(q.Shard, os.LookupEnv); err != nil {
 		return nil, shard, err
 	}
-	if r.PlanHeader != nil {
-		if err := prepareShardScan(r, *q, shard); err != nil {
-			return nil, shard, err
-		}
+	if err := settlePlan(r, q, shard); err != nil {
+		return nil, shard, err
 	}
 	if err := cmp.Or(checkScanRequest(r, *q, shard), checkSinceRequest(r, q)); err != nil {
 		return nil, shard, err

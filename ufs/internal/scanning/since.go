@@ -43,10 +43,10 @@ func (q *ScanRequest) settleSince(ctx context.Context) error {
 
 func checkSinceRequest(r *settled.Run, q *ScanRequest) error {
 	switch {
+	case q.Since != "" && q.Input.Plan != "":
+		return stream.Usagef("{since}: a plan has settled which rows are read; leave {plan} out, or plan the changes: ufs-iceberg TABLE {since} FILE.ufs {o} CHANGES.plan.json")
 	case q.Input.Since == nil:
 		return nil
-	case q.Input.Plan != "":
-		return stream.Usagef("{since}: a plan has settled which files are read; leave {plan} out")
 	case request.NamedCheckpoint(&q.Request) != "":
 		return stream.Usagef("{checkpoint} is for one long pass; the changes {since} a version are short, and are scanned again")
 	case q.SampleRows > 0:
@@ -83,7 +83,10 @@ func scanLosses(ctx context.Context, r *settled.Run, q ScanRequest, piece gather
 	own := q.Request
 	own.Limits, own.Hooks = r.Limits, r.Hooks
 	own.Limits.Memory = max(own.Limits.Memory-heldBytes, 1)
-	own.Input.Version, own.Input.AsOf, own.Input.Losses = &gains.Table.Version, time.Time{}, true
+	own.Input.AsOf, own.Input.Losses = time.Time{}, true
+	if own.Input.Plan == "" {
+		own.Input.Version = &gains.Table.Version
+	}
 	own.Columns.Categories, own.Columns.Frequencies = r.Columns.Categories, r.Columns.Frequencies
 	lost, err := settled.NewGatheringRun(ctx, own)
 	if err != nil {
