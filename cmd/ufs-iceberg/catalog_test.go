@@ -49,8 +49,14 @@ func TestTablesInStores(t *testing.T) {
 			"s3": "s3a://" + s.Bucket + "/wh/t", "gs": "gs://" + s.Bucket + "/wh/t",
 			"azblob": "abfss://" + s.Bucket + "@devstoreaccount1.dfs.core.windows.net/wh/t",
 		}[s.Scheme]
-		_, rows := inBucket(t, s, location)
+		table, rows := inBucket(t, s, location)
 		hand := byHand(t, events(), rows)
+		first := itoa(*table.current.CurrentSnapshot().ParentSnapshotID)
+		runCommand(t, "scan", "--plan", mustPlan(t, s.URL("wh/t"), "--snapshot", first), "--columns", "x*", "--allow", s.URL(""), "-o", s.URL("total.ufs"))
+		day, sum := filepath.Join(t.TempDir(), "day.ufs"), filepath.Join(t.TempDir(), "sum.ufs")
+		runCommand(t, "scan", "--plan", mustPlan(t, s.URL("wh/t"), "--since", s.URL("total.ufs")), "--columns", "x*", "--allow", s.URL(""), "-o", day)
+		runCommand(t, "merge", s.URL("total.ufs"), day, "-o", sum)
+		sameSelection(t, "changes in the store", mustSelect(t, "--stats", sum), mustSelect(t, hand))
 		for _, at := range []string{s.URL("wh/t"), s.URL("wh/t/metadata/v3.metadata.json")} {
 			for _, where := range []string{"x2 > 0", "day >= '2026-01-03' and ok"} {
 				plan, said := tryPlan(t, at, "--where", where)

@@ -81,8 +81,8 @@ type deletions struct {
 
 // resolveDeletes finds the deleted rows of data files. Delete files may remain in a table although their data files are
 // no longer live, for instance after a compaction. Such delete files are ignored.
-func resolveDeletes(ctx context.Context, l *lake, t *table.Table, s *snapshot, files []*dataFile, limit int64) error {
-	d := &deletions{lake: l, table: t, schema: s.schema, memory: &memoryCount{limit: limit, table: l.table}, ages: s.ages, byPath: make(map[string]*dataFile)}
+func resolveDeletes(ctx context.Context, l *lake, t *table.Table, s *snapshot, files []*dataFile, memory *memoryCount) error {
+	d := &deletions{lake: l, table: t, schema: s.schema, memory: memory, ages: s.ages, byPath: make(map[string]*dataFile)}
 	for _, f := range files {
 		d.byPath[f.FilePath()] = f
 	}
@@ -102,15 +102,7 @@ func resolveDeletes(ctx context.Context, l *lake, t *table.Table, s *snapshot, f
 	if err := d.working.Wait(); err != nil {
 		return err
 	}
-	if err := d.applyEquality(ctx, equality); err != nil {
-		return err
-	}
-	for _, f := range files {
-		if err := f.encodeDeleted(d.memory); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.applyEquality(ctx, equality)
 }
 
 // positionFile is a file of position deletes, with the data files that it may apply to.

@@ -10,6 +10,8 @@
 //     ids (columns.go).
 //  6. Write the plan file (plan.go).
 //
+// With {since} the plan has the rows by which two snapshots differ (since.go, changes.go).
+//
 // It is a module of its own because iceberg-go needs arrow-go v18, which cannot be linked together with the v15 of
 // chunkio. Files are opened by internal/cloud/store and not by iceberg-go (lake.go), so that ufs-stream can read them too.
 package main
@@ -76,6 +78,7 @@ type request struct {
 	snapshot    int64 // 0 for none
 	asOf        timeFlag
 	branch, tag string
+	since       string // a snapshot's ID, or a plan or statistics file of one
 	where       string
 	memory      program.Bytes
 	output      string
@@ -105,6 +108,13 @@ matching row are left out, and ufs-stream applies the whole condition to the row
 
   ufs-stream select --plan t.plan.json -k 50
   ufs-stream plan --plan t.plan.json -o job.plan.json     (freezes it for many machines)
+
+With --since, the plan has only the rows that the table has gained and lost since a snapshot, or since
+the one that a plan or statistics file is of:
+
+  ufs-iceberg /lake/events --since total.ufs -o day.plan.json
+  ufs-stream scan --plan day.plan.json -o day.ufs
+  ufs-stream merge total.ufs day.ufs -o new.ufs
 
 Rows that delete files and deletion vectors delete are not in the plan, and columns are those of the
 table's schema, by field id. Refused by name are data and delete files that are not Parquet or are encrypted,
@@ -139,6 +149,7 @@ and what the metadata name outside of the table's own folder or bucket, unless -
 	fs.Var(&q.asOf, "as-of", "the table as it was at `TIME`, as 2026-01-31 or 2026-01-31T08:00:00Z (UTC)")
 	fs.StringVar(&q.branch, "branch", "", "the head of the branch `NAME`")
 	fs.StringVar(&q.tag, "tag", "", "the snapshot with the tag `NAME`")
+	fs.StringVar(&q.since, "since", "", "only the changes since a `SNAPSHOT`, or since the snapshot of a plan or of a statistics file: rows gained, and rows lost")
 	fs.StringVar(&q.where, "where", "", "only rows for which the condition `EXPR` is true, as in ufs-stream")
 	fs.Var(&q.memory, stream.MemoryLimit, "memory for what delete files delete, as 512MiB or 4GB")
 	fs.StringVarP(&q.output, "output", "o", "", "the plan `FILE`, or an object; it ends in .plan.json")

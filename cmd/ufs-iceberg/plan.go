@@ -33,6 +33,7 @@ type dataFile struct {
 	version  string      // version, if it is an object
 	identity map[int]any // values of the identity partitions, by column id
 
+	lost          bool               // its live rows are of an older snapshot, and the table has lost them since then
 	task          table.FileScanTask // the delete files that apply to it
 	rows          int64              // number of rows, by the footer
 	deleted       rowSet
@@ -42,13 +43,17 @@ type dataFile struct {
 
 // planSummary describes a finished plan.
 type planSummary struct {
-	files     int
-	liveFiles string // number of data files in the snapshot; empty if the summary of the snapshot lacks it
-	bytes     int64
-	snapshot  *table.Snapshot
+	files, losses int    // losses of the files have rows that the table has lost
+	liveFiles     string // number of data files in the snapshot; empty if the summary of the snapshot lacks it
+	bytes         int64
+	then          *table.Snapshot // the plan has the changes since then; nil if it has all rows
+	snapshot      *table.Snapshot
 }
 
 func (p *planSummary) String() string {
+	if p.then != nil {
+		return fmt.Sprintf("%d data files with rows gained and %d with rows lost, %d bytes, from snapshot %d to %d of %s", p.files-p.losses, p.losses, p.bytes, p.then.SnapshotID, p.snapshot.SnapshotID, timeText(p.snapshot.TimestampMs))
+	}
 	total := ""
 	if p.liveFiles != "" {
 		total = " of " + p.liveFiles
@@ -73,37 +78,87 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := listTasks(ctx, l, t, s, p, name)
+	memory := &memoryCount{limit: int64(q.memory), table: l.table}
+	head := planfile.Header{Table: &stream.Table{Path: tableName(q), Format: "iceberg", Version: s.SnapshotID, Time: timeText(s.TimestampMs)}}
+	if id := t.Metadata().TableUUID(); id != ([16]byte{}) {
+		head.Table.ID = id.String()
+	}
+	if head.Table.Schema, err = schemaDigest(s.schema); err != nil {
+		return nil, errSchema(name, err)
+	}
+	done := &planSummary{snapshot: s.Snapshot}
+	var files []*dataFile
+	if q.since == "" {
+		files, err = liveFiles(ctx, l, t, s, p, memory, name)
+		if s.Summary != nil {
+			done.liveFiles = s.Summary.Properties["total-data-files"]
+		}
+	} else {
+		var then *snapshot
+		if then, err = findSince(ctx, l, t, s, head.Table, q); err != nil {
+			return nil, err
+		}
+		head.Since, done.then = &then.SnapshotID, then.Snapshot
+		c := comparison{lake: l, table: t, name: name, pruner: p, memory: memory}
+		files, err = c.findFiles(ctx, then, s)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if head.Columns, err = tableColumns(t, s.schema, files, name); err != nil {
+		return nil, err
+	}
+	if q.where != "" {
+		head.Options = map[string]string{"where": q.where}
+	}
+	lines, err := describeFiles(files, &head)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if done.files++; f.lost {
+			done.losses++
+		}
+	}
+	done.bytes = head.Bytes
+	if err := atomicfile.CheckNotInput(ctx, q.output, l.openedPlaces...); err != nil {
+		return nil, err
+	}
+	return done, savePlan(ctx, q.output, head, lines)
+}
+
+func liveFiles(ctx context.Context, l *lake, t *table.Table, s *snapshot, p *pruner, memory *memoryCount, name string) ([]*dataFile, error) {
+	tasks, err := listTasks(ctx, l, t, s, p, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(tasks) == 0 && p == nil:
+		return nil, stream.Dataf(name, "snapshot %d of this Iceberg table has no data files: it is empty", s.SnapshotID)
+	case len(tasks) == 0:
+		return nil, stream.Dataf(name, "{where} %s leaves none of the data files of snapshot %d, by their partitions and bounds", p.parsed, s.SnapshotID)
 	}
 	files, err := readFooters(ctx, l, t, s, tasks)
 	if err != nil {
 		return nil, err
 	}
-	if err := resolveDeletes(ctx, l, t, s, files, int64(q.memory)); err != nil {
+	if err := resolveDeletes(ctx, l, t, s, files, memory); err != nil {
 		return nil, err
+	}
+	for _, f := range files {
+		if err := f.encodeDeleted(memory); err != nil {
+			return nil, err
+		}
 	}
 	if files = slices.DeleteFunc(files, func(f *dataFile) bool { return f.whollyDeleted }); len(files) == 0 {
 		return nil, stream.Dataf(name, "all rows of snapshot %d of this Iceberg table that a plan would have are deleted", s.SnapshotID)
 	}
-	done := &planSummary{files: len(files), snapshot: s.Snapshot}
-	if s.Summary != nil {
-		done.liveFiles = s.Summary.Properties["total-data-files"]
-	}
-	head := planfile.Header{
-		Table: &stream.Table{Path: tableName(q), Format: "iceberg", Version: s.SnapshotID, Time: timeText(s.TimestampMs)},
-		Count: len(files),
-	}
-	if head.Columns, err = tableColumns(t, s.schema, files, name); err != nil {
-		return nil, err
-	}
+	return files, nil
+}
+
+func describeFiles(files []*dataFile, head *planfile.Header) ([]planfile.File, error) {
 	keys, err := keysOfPlan(files)
 	if err != nil {
 		return nil, err
-	}
-	if q.where != "" {
-		head.Options = map[string]string{"where": q.where}
 	}
 	for _, k := range keys {
 		head.Keys = append(head.Keys, k.Name)
@@ -121,7 +176,7 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines[i] = planfile.File{Path: path, Bytes: f.FileSizeBytes(), Version: f.version, Deleted: f.deletedRows}
+		lines[i] = planfile.File{Path: path, Bytes: f.FileSizeBytes(), Version: f.version, Deleted: f.deletedRows, Lost: f.lost}
 		for _, k := range keys {
 			text, err := partitionText(k.Type, f.identity[k.ID])
 			if err != nil {
@@ -131,11 +186,8 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 		}
 		head.Bytes += f.FileSizeBytes()
 	}
-	done.bytes = head.Bytes
-	if err := atomicfile.CheckNotInput(ctx, q.output, l.openedPlaces...); err != nil {
-		return nil, err
-	}
-	return done, savePlan(ctx, q.output, head, lines)
+	head.Count = len(files)
+	return lines, nil
 }
 
 // tableColumns returns the columns of the table for a plan. If a file has no field ids, they have the names of the table's
@@ -150,9 +202,13 @@ func tableColumns(t *table.Table, current *iceberg.Schema, files []*dataFile, na
 		_, err = columns.NewSchema(translated)
 	}
 	if err != nil {
-		return nil, stream.Dataf(name, "the table's schema, or its mapping of names (schema.name-mapping.default), cannot be read: %w", err)
+		return nil, errSchema(name, err)
 	}
 	return translated, nil
+}
+
+func errSchema(name string, err error) error {
+	return stream.Dataf(name, "the table's schema, or its mapping of names (schema.name-mapping.default), cannot be read: %w", err)
 }
 
 func tableName(q request) string {
@@ -206,13 +262,6 @@ func listTasks(ctx context.Context, l *lake, t *table.Table, s *snapshot, p *pru
 		}
 		tasks = slices.DeleteFunc(tasks, func(task table.FileScanTask) bool { return !matching[task.File.FilePath()] })
 	}
-	if len(tasks) == 0 {
-		if p == nil {
-			return nil, stream.Dataf(name, "snapshot %d of this Iceberg table has no data files: it is empty", s.SnapshotID)
-		}
-		return nil, stream.Dataf(name, "{where} %s leaves none of the data files of snapshot %d, by their partitions and bounds", p.parsed, s.SnapshotID)
-	}
-	slices.SortStableFunc(tasks, func(a, b table.FileScanTask) int { return strings.Compare(a.File.FilePath(), b.File.FilePath()) })
 	return tasks, nil
 }
 
@@ -223,17 +272,15 @@ func (s *snapshot) listFilteredTasks(ctx context.Context, filter iceberg.Boolean
 	if err != nil {
 		return nil, asDataError(name, "the manifests of the snapshot cannot be read", err)
 	}
-	return tasks, nil
+	slices.SortStableFunc(tasks, func(a, b table.FileScanTask) int { return strings.Compare(a.File.FilePath(), b.File.FilePath()) })
+	// Several tasks may be pieces of one data file.
+	return slices.CompactFunc(tasks, func(a, b table.FileScanTask) bool { return a.File.FilePath() == b.File.FilePath() }), nil
 }
 
 func readFooters(ctx context.Context, l *lake, t *table.Table, s *snapshot, tasks []table.FileScanTask) ([]*dataFile, error) {
 	var files []*dataFile
-	for _, task := range tasks { // several tasks may be pieces of one data file
-		if n := len(files); n > 0 && files[n-1].FilePath() == task.File.FilePath() {
-			continue
-		}
-		f := &dataFile{DataFile: task.File, task: task, identity: identityPartitionValues(t.Metadata(), task.File)}
-		files = append(files, f)
+	for _, task := range tasks {
+		files = append(files, &dataFile{DataFile: task.File, task: task, lost: s.isPast, identity: identityPartitionValues(t.Metadata(), task.File)})
 	}
 	faults := make([]error, len(files))
 	var first atomic.Int64
@@ -294,6 +341,11 @@ func (f *dataFile) readFooter(l *lake, schema *iceberg.Schema, mapping iceberg.N
 	in, err := l.openResolved(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		e := stream.Dataf(shown, "the snapshot says that this file is live, and it is not there")
+		if f.lost {
+			e.Err = stream.Errorf("the snapshot of {since} had this file, and it is not there any more, as after expire_snapshots")
+			e.Remedy = stream.Textf("scan the whole table, without {since}")
+			return e
+		}
 		e.Remedy = stream.Textf("plan a newer snapshot; if the table was moved or copied, its metadata still name the old place: register or rewrite them there")
 		return e
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,6 +55,16 @@ func newPruner(where string, schema *iceberg.Schema, meta table.Metadata) (*prun
 		}
 	}
 	return p, nil
+}
+
+func (p *pruner) keepColumnsOf(schema *iceberg.Schema) {
+	if p == nil {
+		return
+	}
+	maps.DeleteFunc(p.columns, func(name string, f iceberg.NestedField) bool {
+		was, ok := schema.FindFieldByName(name)
+		return !ok || was.ID != f.ID
+	})
 }
 
 func isPartitionSource(id int, specs []iceberg.PartitionSpec) bool {

@@ -20,15 +20,17 @@ import (
 )
 
 // buildRows builds testdata/rows.go in the module of ufs-stream.
-var buildRows = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(filepath.Dir(ufsStream), "rows")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, "cmd/ufs-iceberg/testdata/rows.go")
+var buildRows = sync.OnceValues(func() (string, error) { return buildProgram("rows") })
+
+func buildProgram(name string) (string, error) {
+	path := filepath.Join(filepath.Dir(ufsStream), name)
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, "cmd/ufs-iceberg/testdata/"+name+".go") //nolint:noctx // of all tests
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
-})
+}
 
 // leavesOf are the columns of numbers and of texts of a schema, also in structs.
 func leavesOf(prefix string, fields []iceberg.NestedField) (numbers, texts []string) {

@@ -20,6 +20,7 @@ type snapshot struct {
 	schema *iceberg.Schema  // the schema that readers of this snapshot use
 	scan   *table.Scan      // without a filter
 	ages   map[string]int64 // sequence numbers of its files of equality deletes
+	isPast bool             // the rows that the table has lost since this snapshot are planned
 }
 
 func chooseSnapshot(t *table.Table, name string, q request) (*snapshot, error) {

@@ -47,6 +47,8 @@ version, or rows that came back, and those that it has lost, which merge subtrac
   ufs-stream scan s3://bucket/table --since total.ufs -o day.ufs
   ufs-stream merge total.ufs day.ufs -o new.ufs && mv new.ufs total.ufs
 
+Of an Iceberg table, ufs-iceberg --since makes a plan of the changes, which scan --plan reads.
+
   ufs-stream scan s3://bucket/events/day=2026-01-31 -o s3://bucket/stats/2026-01-31.ufs
   ufs-stream merge *.ufs -o all.ufs
   ufs-stream select --stats all.ufs -k 50`,
