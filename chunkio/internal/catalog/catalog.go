@@ -221,10 +221,10 @@ func (b *catalogBuilder) addFile(ctx context.Context, list *listing.List, at int
 	b.Files = append(b.Files, f)
 	if o, ok := from.(*storage.Object); ok {
 		openBytes += int64(len(o.Tail))
-		b.List.AddObject(o.Object, e.Deleted)
+		b.List.AddObject(o.Object, e.Deleted, e.Constants)
 		b.HasRemote = true
 	} else {
-		b.List.AppendEntry(e.Path, "", e.Size, e.Version, e.Deleted)
+		b.List.AppendEntry(e.Path, "", e.Size, e.Version, e.Deleted, e.Constants)
 	}
 	b.OpenBytes = max(b.OpenBytes, openBytes)
 	if b.List.KeyTexts != nil {

@@ -189,7 +189,7 @@ func expandDelta(ctx context.Context, a *opening.Access, arg string) (*List, err
 	}
 	slices.SortFunc(files, func(x, y placed) int { return strings.Compare(x.name, y.name) })
 	for _, p := range files {
-		list.AppendEntry(p.name, p.query, p.file.Size, "", p.file.DeletedRows())
+		list.AppendEntry(p.name, p.query, p.file.Size, "", p.file.DeletedRows(), nil)
 		values := make([]string, len(p.file.Values))
 		for k, v := range p.file.Values {
 			if values[k] = HiveNull; v != nil {

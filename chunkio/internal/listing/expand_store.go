@@ -34,7 +34,7 @@ func expandURL(ctx context.Context, a *opening.Access, arg string, found *search
 	switch {
 	case err == nil:
 		l := new(List)
-		l.AddObject(o, nil)
+		l.AddObject(o, nil, nil)
 		if !loc.IsWeb() {
 			l.Warnings = warnObjectInTable(ctx, a, loc)
 		}
@@ -52,9 +52,9 @@ func expandURL(ctx context.Context, a *opening.Access, arg string, found *search
 }
 
 // AddObject appends an object of a store to the list. Objects must be added in byte order of their keys.
-func (l *List) AddObject(o store.Object, deleted []byte) {
+func (l *List) AddObject(o store.Object, deleted, constants []byte) {
 	name, query := SplitURLQuery(o.Location)
-	l.AppendEntry(name, query, o.Size, o.Version, deleted)
+	l.AppendEntry(name, query, o.Size, o.Version, deleted, constants)
 }
 
 // SplitURLQuery returns a URL without its query, and the query.
@@ -120,11 +120,11 @@ func globStoreObjects(ctx context.Context, a *opening.Access, location store.Loc
 		case strings.HasSuffix(o.Key, "/"): // marks a folder
 		case matchKey(pattern, o.Key):
 			if explicit || !IsHiddenName(path.Base(o.Key)) {
-				files.AddObject(o, nil)
+				files.AddObject(o, nil, nil)
 			}
 		case files.Count == 0:
 			if folder := folderMatchingPattern(pattern, o.Key); folder != "" && isVisible(o.Key[len(folder)+1:]) {
-				below.AddObject(o, nil)
+				below.AddObject(o, nil, nil)
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func globStoreObjects(ctx context.Context, a *opening.Access, location store.Loc
 		return nil, notes.errNoData(location.PublicName())
 	}
 	if o, err := a.Objects.Client.Stat(ctx, location); err == nil { // an object of exactly this name
-		files.AddObject(o, nil)
+		files.AddObject(o, nil, nil)
 		return files, nil
 	}
 	e := stream.Dataf(location.PublicName(), "no object matches")

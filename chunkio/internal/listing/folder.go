@@ -325,7 +325,7 @@ func (p *picker) decideWaitingObjects(ctx context.Context) error {
 		}
 		switch {
 		case a.data:
-			p.list.AddObject(o, nil)
+			p.list.AddObject(o, nil, nil)
 		case o.Size == 0:
 			p.notes.nonData.countFile(o.String(), whyEmpty)
 		default:

@@ -37,9 +37,9 @@ type List struct {
 // listBlock is the number of records in a block of a List; the first of them contains its whole path.
 const listBlock = 16
 
-// AppendEntry appends an entry. name is its path without the query, and deleted is Entry.Deleted. Entries must be added
-// in byte order of their names.
-func (l *List) AppendEntry(name, query string, size int64, version string, deleted []byte) {
+// AppendEntry appends an entry. name is its path without the query; deleted and constants are those of storage.Entry.
+// Entries must be added in byte order of their names.
+func (l *List) AppendEntry(name, query string, size int64, version string, deleted, constants []byte) {
 	q := len(l.queries) - 1
 	if q < 0 || l.queries[q] != query {
 		l.queries = append(l.queries, query)
@@ -57,7 +57,7 @@ func (l *List) AppendEntry(name, query string, size int64, version string, delet
 	b = appendWithLength(b, name[shared:])
 	b = binary.AppendUvarint(b, uint64(q))
 	b = binary.AppendUvarint(b, uint64(size+1))
-	l.records = appendWithLength(appendVersion(b, version), string(deleted))
+	l.records = appendWithLength(appendWithLength(appendVersion(b, version), string(deleted)), string(constants))
 	l.lastName, l.Count = name, l.Count+1
 }
 
@@ -65,7 +65,7 @@ func (l *List) AppendEntry(name, query string, size int64, version string, delet
 func NewLocalList(paths []string) *List {
 	l := new(List)
 	for _, p := range paths {
-		l.AppendEntry(p, "", -1, "", nil)
+		l.AppendEntry(p, "", -1, "", nil, nil)
 	}
 	return l
 }
@@ -126,10 +126,11 @@ func (r *listReader) readBytes(n int) []byte {
 
 // listRecord is an entry, except its path, as a List stores it.
 type listRecord struct {
-	query   int // index into List.queries
-	size    int64
-	version string
-	deleted []byte // nil if it is empty
+	query     int // index into List.queries
+	size      int64
+	version   string
+	deleted   []byte // nil if it is empty, like constants
+	constants []byte
 }
 
 // readRecord reads the record at r.offset and stores its path in r.name.
@@ -145,8 +146,10 @@ func (r *listReader) readRecord() (e listRecord) {
 	default:
 		e.version = `"` + hex.EncodeToString(r.readBytes(16)) + "-" + strconv.Itoa(code-2) + `"`
 	}
-	if n := r.readNumber(); n > 0 {
-		e.deleted = r.readBytes(n)
+	for _, to := range []*[]byte{&e.deleted, &e.constants} {
+		if n := r.readNumber(); n > 0 {
+			*to = r.readBytes(n)
+		}
 	}
 	return e
 }
@@ -162,7 +165,7 @@ func (l *List) EntryAt(i int) storage.Entry {
 
 func (r *listReader) readEntry() storage.Entry {
 	record := r.readRecord()
-	e := storage.Entry{Path: string(r.name) + r.queries[record.query], Size: record.size, Version: record.version, Deleted: record.deleted, InLog: r.Table != nil && r.Plan == "", Plan: r.Plan}
+	e := storage.Entry{Path: string(r.name) + r.queries[record.query], Size: record.size, Version: record.version, Deleted: record.deleted, Constants: record.constants, InLog: r.Table != nil && r.Plan == "", Plan: r.Plan}
 	if r.Schema != nil && r.Schema.IsMapped {
 		e.Columns = r.Schema
 	}
@@ -238,7 +241,7 @@ func mergeLists(lists []*List) (merged *List, twice string) {
 		if merged.Count > 0 && merged.lastName == name {
 			return nil, name
 		}
-		merged.AppendEntry(name, r.queries[next[k].query], next[k].size, next[k].version, next[k].deleted)
+		merged.AppendEntry(name, r.queries[next[k].query], next[k].size, next[k].version, next[k].deleted, next[k].constants)
 		if left[k]--; left[k] > 0 {
 			next[k] = r.readRecord()
 		}
@@ -255,7 +258,7 @@ func (l *List) FilterEntries(wanted func(i int, path string) bool) *List {
 		if !wanted(i, string(r.name)+l.queries[e.query]) {
 			continue
 		}
-		filtered.AppendEntry(string(r.name), l.queries[e.query], e.size, e.version, e.deleted)
+		filtered.AppendEntry(string(r.name), l.queries[e.query], e.size, e.version, e.deleted, e.constants)
 		if l.KeyTexts != nil {
 			filtered.KeyTexts.AddFileValues(l.KeyTexts.FileValues(i))
 		}

@@ -26,7 +26,7 @@ func randomEntries(rng *rand.Rand, n int) []storage.Entry {
 			`"9A0364b9e99bb480dd25e1f0284c8555"`, `W/"x"`, "17", "9a0364b9e99bb480dd25e1f0284c8555", `"9a0364b9e99bb480dd25e1f0284c8555-"`, `"`,
 		}
 		deleted := [][]byte{nil, {0}, []byte("rows"), make([]byte, 300)}
-		all = append(all, storage.Entry{Path: name, Size: int64(rng.IntN(5)) - 1, Version: versions[rng.IntN(len(versions))], Deleted: deleted[rng.IntN(len(deleted))]})
+		all = append(all, storage.Entry{Path: name, Size: int64(rng.IntN(5)) - 1, Version: versions[rng.IntN(len(versions))], Deleted: deleted[rng.IntN(len(deleted))], Constants: deleted[rng.IntN(len(deleted))]})
 	}
 	slices.SortFunc(all, func(a, b storage.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return all
@@ -45,7 +45,7 @@ func TestFileList(t *testing.T) {
 		for i, e := range entries {
 			query := []string{"", "?endpoint=http://a", "?region=b"}[rng.IntN(3)]
 			want[i].Path += query
-			parts[rng.IntN(len(parts))].AppendEntry(e.Path, query, e.Size, e.Version, e.Deleted)
+			parts[rng.IntN(len(parts))].AppendEntry(e.Path, query, e.Size, e.Version, e.Deleted, e.Constants)
 		}
 		list, twice := mergeLists(parts)
 		if twice != "" || list.Count != n {
@@ -58,7 +58,7 @@ func TestFileList(t *testing.T) {
 		}
 		if n > 1 {
 			parts = append(parts, new(List))
-			parts[len(parts)-1].AppendEntry(entries[n/2].Path, "", 1, "", nil)
+			parts[len(parts)-1].AppendEntry(entries[n/2].Path, "", 1, "", nil, nil)
 			if _, twice := mergeLists(parts); twice != entries[n/2].Path {
 				t.Errorf("%q is named twice, want %q", twice, entries[n/2].Path)
 			}
@@ -71,7 +71,7 @@ func TestFileListIsSmall(t *testing.T) {
 	l := new(List)
 	for i := range n {
 		l.AppendEntry(fmt.Sprintf("s3://lake/events/day=2026-%02d-%02d/part-%05d-6a1f8f0c.snappy.parquet", i/30000, i/1000%30, i), "?region=eu-west-1",
-			1<<27+int64(i), fmt.Sprintf(`"%032x"`, uint64(i)*0x9E3779B97F4A7C15), nil)
+			1<<27+int64(i), fmt.Sprintf(`"%032x"`, uint64(i)*0x9E3779B97F4A7C15), nil, nil)
 	}
 	if per := float64(l.MemoryBytes()) / n; per > 56 {
 		t.Errorf("%.0f bytes an object", per)

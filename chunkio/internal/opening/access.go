@@ -87,7 +87,7 @@ func (a *Access) OpenInput(ctx context.Context, e storage.Entry, in storage.Inpu
 	var opened format.File
 	var err error
 	if e.Columns != nil {
-		opened, err = parquet.OpenOfTable(counted, memory, e.Columns)
+		opened, err = parquet.OpenOfTable(counted, memory, e.Columns, e.Constants)
 	} else {
 		opened, err = a.OpenByFormat(ctx, counted, memory)
 	}

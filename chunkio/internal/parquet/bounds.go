@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 )
 
@@ -21,13 +20,13 @@ func (f *File) Bounds(g, l int) (b format.Bounds) {
 	if col.def == 0 {
 		b.Nulls = 0
 	}
-	if m.Statistics == 0 {
+	if m.Statistics == 0 && m.Constant == nil {
 		return b
 	}
 	if n := m.Nulls; 0 <= n && n <= m.Values && (col.rep == 0 || n == 0) {
 		b.Nulls = n // in a list, a null may be the whole list or an element
 	}
-	s := footer.ParseStatistics(f.footer.RawFooter, m.Statistics)
+	s := f.footer.ParseStatistics(m)
 	low, high := s.Low, s.High
 	if !f.hasTypeOrder(col) {
 		// s.low and s.high have no meaning, because the footer does not state their order. The older fields are always

@@ -3,7 +3,6 @@ package parquet
 import (
 	"encoding/binary"
 
-	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/footer"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/parquet/thrift"
 )
 
@@ -14,7 +13,7 @@ func (f *File) DropOrders() { f.footer.HasTypeOrder = nil }
 // bounds, or takes them away.
 func (f *File) SetOldBounds(l int, known bool) {
 	m := &f.footer.Groups[0].Chunks[f.columns[l].index]
-	s := footer.ParseStatistics(f.footer.RawFooter, m.Statistics)
+	s := f.footer.ParseStatistics(m)
 	b := f.footer.RawFooter
 	m.Statistics = len(b)
 	last := byte(0)

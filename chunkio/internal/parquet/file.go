@@ -41,13 +41,15 @@ type File struct {
 
 // Open reads and checks the footer of the input in, using at most memory bytes. Closing the file closes the input. If
 // Open fails, the caller must close the input.
-func Open(in format.Input, memory int64) (*File, error) { return OpenOfTable(in, memory, nil) }
+func Open(in format.Input, memory int64) (*File, error) { return OpenOfTable(in, memory, nil, nil) }
 
-// OpenOfTable opens a file of a table like Open. The file shows only columns of the table, under the table's names.
-func OpenOfTable(in format.Input, memory int64, table *columns.Schema) (*File, error) {
+// OpenOfTable opens a file of a table like Open. The file shows only columns of the table, under the table's names, and
+// the columns that it lacks if the table has a value for them: their defaults, or constants, which are columns.Constants
+// as JSON.
+func OpenOfTable(in format.Input, memory int64, table *columns.Schema, constants []byte) (*File, error) {
 	var foot *footer.Metadata
 	err := format.Guard(func() (err error) { // the library's schema may panic
-		foot, err = footer.ReadMetadata(in, memory, table)
+		foot, err = footer.ReadMetadata(in, memory, table, constants)
 		return err
 	})
 	if err != nil {
@@ -97,7 +99,7 @@ func (f *File) GroupRows() []int64 { return f.rows }
 // GroupBytes implements format.Weighed: it returns the bytes of group g in the file.
 func (f *File) GroupBytes(g int) (n int64) {
 	for i := range f.footer.Groups[g].Chunks {
-		n += f.footer.Groups[g].Chunks[i].Size
+		n += f.Extent(g, i).Size
 	}
 	return n
 }
@@ -135,9 +137,12 @@ func (f *File) PhysicalIndex(leaf int) int { return f.columns[leaf].index }
 // Input returns the input of the file.
 func (f *File) Input() format.Input { return f.in }
 
-// Extent returns the byte range of physical column i of group g.
+// Extent returns the byte range of physical column i of group g. It is empty if the file lacks the column.
 func (f *File) Extent(g, i int) format.Extent {
 	c := f.Chunk(g, i)
+	if c.Constant != nil {
+		return format.Extent{}
+	}
 	return format.Extent{At: c.At, Size: c.Size}
 }
 
@@ -219,7 +224,7 @@ func (f *File) checkChunk(g, i int) string {
 		return fmt.Sprintf("the column chunk is of type number %d where the schema says %s", m.Physical, desc.PhysicalType())
 	case c.Size < 0 || c.Values < 0:
 		return fmt.Sprintf("the column chunk claims %d bytes, of %d values", c.Size, c.Values)
-	case c.Values > 0 && (c.At < int64(len(footer.Magic)) || c.At > f.footer.Start || c.Size > f.footer.Start-c.At):
+	case c.Values > 0 && c.Constant == nil && (c.At < int64(len(footer.Magic)) || c.At > f.footer.Start || c.Size > f.footer.Start-c.At):
 		return fmt.Sprintf("the column chunk (%d bytes at offset %d) does not lie within the file", c.Size, c.At)
 	case desc.MaxRepetitionLevel() == 0 && c.Values != rows:
 		return fmt.Sprintf("the column chunk has %d values where the row group has %d rows", c.Values, rows)

@@ -98,11 +98,16 @@ type pageWalker struct {
 
 func newPageWalker(in format.Input, info footer.ChunkInfo, col *column, buffers *scratch) pageWalker {
 	p := pageWalker{info: info, col: col, buf: buffers, dictSize: -1}
+	if info.Constant != nil {
+		in = info.Constant.PagesOf(in, info.Values)
+	}
 	p.win = window{in: in, buf: &buffers.compressed, at: info.At, end: info.At + info.Size, ahead: readAhead, reading: &buffers.reading}
 	if info.Size <= maxWholeChunk {
 		p.win.ahead = int(info.Size)
 	}
-	p.win.unread = buffers.stretch.chunkBytes(info)
+	if info.Constant == nil {
+		p.win.unread = buffers.stretch.chunkBytes(info)
+	}
 	return p
 }
 

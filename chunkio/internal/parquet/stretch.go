@@ -39,7 +39,7 @@ func (g *rowGroup) readStretch(leaves []format.Decoding, buf *scratch) {
 	chunks, at, size := 0, int64(0), int64(0)
 	for _, d := range leaves {
 		c := g.file.Chunk(g.number, g.file.columns[d.Leaf].index)
-		if chunks > 0 && c.At != at+size || c.Size > readAhead || size+c.Size > maxStretch {
+		if c.Constant != nil || chunks > 0 && c.At != at+size || c.Size > readAhead || size+c.Size > maxStretch {
 			break
 		}
 		if chunks == 0 {

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -81,6 +82,9 @@ func addPlanFile(l *listing.List, f planfile.File) error {
 	case l.KeyTexts != nil && len(f.Keys) != len(l.KeyTexts.Keys):
 		return fmt.Errorf("%s has %d partition values, and there are %d keys", place.DisplayName(f.Path), len(f.Keys), len(l.KeyTexts.Keys))
 	}
+	if _, err := columns.ParseConstants(f.Constants); err != nil || f.Constants != nil && l.Schema == nil {
+		return fmt.Errorf("%s: %w", place.DisplayName(f.Path), cmp.Or(err, errors.New("it has values of columns, and the plan has no columns")))
+	}
 	if l.KeyTexts != nil {
 		l.KeyTexts.AddFileValues(f.Keys)
 	}
@@ -89,9 +93,9 @@ func addPlanFile(l *listing.List, f planfile.File) error {
 		size = -1
 	}
 	if store.IsURL(f.Path) {
-		l.AddObject(store.Object{Location: at, Size: size, Version: f.Version}, f.Deleted)
+		l.AddObject(store.Object{Location: at, Size: size, Version: f.Version}, f.Deleted, f.Constants)
 	} else {
-		l.AppendEntry(name, "", size, "", f.Deleted)
+		l.AppendEntry(name, "", size, "", f.Deleted, f.Constants)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func filesForPlan(c *catalog.Catalog, p *planfile.Catalog) iter.Seq2[planfile.Fi
 		for i, e := range c.List.Entries() {
 			f := &c.Files[i]
 			out := planfile.File{
-				Bytes: f.Size, Version: e.Version, Deleted: e.Deleted, Start: f.Start,
+				Bytes: f.Size, Version: e.Version, Deleted: e.Deleted, Constants: e.Constants, Start: f.Start,
 				Footer: storage.FormatFingerprint(f.Digest), Fingerprint: storage.FormatFingerprint(f.Fingerprint), Whole: f.RowsByContent,
 			}
 			var err error

@@ -31,13 +31,15 @@ func (e Entry) CheckAgainstLog(in Input, err error) error {
 
 // Entry is a file to read: its path or URL and, for an object in a store, the version in the listing.
 type Entry struct {
-	Path    string          // local, or a URL
-	Size    int64           // bytes; -1 if no listing contains the file
-	Version string          // ETag or generation
-	InLog   bool            // a table's log reports the size, and that the file exists
-	Plan    string          // display name of the plan file with this entry; empty if there is no plan
-	Deleted []byte          // the rows that its table has deleted, in the format of remaining.ParseBitmap; nil if there are none
-	Columns *columns.Schema // the table whose columns the file must be read by; nil if it is read as it is
+	Path    string // local, or a URL
+	Size    int64  // bytes; -1 if no listing contains the file
+	Version string // ETag or generation
+	InLog   bool   // a table's log reports the size, and that the file exists
+	Plan    string // display name of the plan file with this entry; empty if there is no plan
+	Deleted []byte // the rows that its table has deleted, in the format of remaining.ParseBitmap; nil if there are none
+	// Constants are columns.Constants of the file, as JSON; nil if there are none.
+	Constants []byte
+	Columns   *columns.Schema // the table whose columns the file must be read by; nil if it is read as it is
 }
 
 func (e Entry) checkAgainstPlan(in Input, err error) error {

@@ -23,6 +23,9 @@ type Column struct {
 	Aliases  []string `json:"aliases,omitempty"`
 	// Type is struct, list, map, variant, or the name of a primitive type in data files; it is empty if it is not known.
 	Type string `json:"type,omitempty"`
+	// Default is the value of the column in all rows of a file that lacks it, in the format of Constants; without it they
+	// are null. Only columns outside of structs, lists and maps have one.
+	Default *string `json:"default,omitempty"`
 	// Fields are the fields of a struct, the only element of a list, or the key and the value of a map.
 	Fields []Column `json:"fields,omitempty"`
 
@@ -40,8 +43,8 @@ const (
 // Schema contains the columns of a table. NewSchema makes it; afterwards it does not change.
 type Schema struct {
 	Root Column // a struct, whose fields are the columns
-	// IsMapped is set if a data file shows its columns only with the schema: because names differ, or because of a
-	// variant, which files do not always declare.
+	// IsMapped is set if a data file shows its columns only with the schema: because names differ, because of a default,
+	// or because of a variant, which files do not always declare.
 	IsMapped bool
 	NeedsIDs bool // columns can be found in files with field ids only
 	// Digest differs for schemas that show the same data file differently. It is 0 if IsMapped is not set.
@@ -69,6 +72,31 @@ func NewSchema(fields []Column) (*Schema, error) {
 	return s, err
 }
 
+// Constants are values of columns in all rows of one file that lacks them, by the columns' ids; nil represents null. Texts
+// are not quoted, and bytes are hexadecimal. Other values are written as Iceberg's specification writes them in JSON, but
+// without quotes: 14.20, 2017-11-16, 22:31:08.123456, 2017-11-16T22:31:08.123456+00:00. Floats may be NaN, Inf and -Inf.
+// https://iceberg.apache.org/spec/#json-single-value-serialization
+type Constants map[int32]*string
+
+// ParseConstants parses Constants from JSON.
+func ParseConstants(text []byte) (c Constants, err error) {
+	if text == nil {
+		return nil, nil
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, fmt.Errorf("the values of its columns cannot be read: %w", err)
+	}
+	return c, nil
+}
+
+// ValueOf returns the value of a column that a file with these constants lacks, or nil for null.
+func (c Constants) ValueOf(column *Column) *string {
+	if value, ok := c[column.ID]; ok && column.ID != 0 {
+		return value
+	}
+	return column.Default
+}
+
 func (s *Schema) indexColumn(c *Column) error {
 	if want, fixed := map[string]int{List: 1, Map: 2}[c.Type]; fixed && len(c.Fields) != want {
 		return fmt.Errorf("the column %q is a %s of %d columns", c.Name, c.Type, len(c.Fields))
@@ -76,10 +104,13 @@ func (s *Schema) indexColumn(c *Column) error {
 	if c.ID < 0 {
 		return fmt.Errorf("the column %q has the id %d", c.Name, c.ID)
 	}
-	s.IsMapped = s.IsMapped || c.ID != 0 || c.Physical != "" || c.Type == Variant
+	s.IsMapped = s.IsMapped || c.ID != 0 || c.Physical != "" || c.Default != nil || c.Type == Variant
 	s.NeedsIDs = s.NeedsIDs || c.ID != 0
 	s.hasPhysical = s.hasPhysical || c.Physical != ""
 	for i := range c.Fields {
+		if f := &c.Fields[i]; f.Default != nil && (c != &s.Root || len(f.Fields) > 0) {
+			return fmt.Errorf("the column %q, of type %s in a %s, has a default", f.Name, f.Type, c.Type)
+		}
 		if err := s.indexColumn(&c.Fields[i]); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package planfile
 
 import (
+	"encoding/json"
+
 	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -112,6 +114,9 @@ type File struct {
 	// in the portable 64-bit format.
 	Deleted []byte `json:"deleted,omitempty"`
 	Lost    bool   `json:"lost,omitempty"` // the remaining rows are lost since Header.Since; the file may be named again for gained rows
+	// Constants are the values of columns that the file lacks, if they are not the defaults in Header.Columns: see
+	// columns.Constants.
+	Constants json.RawMessage `json:"constants,omitempty"`
 
 	// The following fields come from the file's footer. They are empty without footers.
 	Start       int64      `json:"start,omitempty"`       // global position of its first row

@@ -12,9 +12,14 @@ import (
 )
 
 // applyTable gives the columns of the file the names that they have in a table. It removes all other columns from the
-// footer, such as columns that the table dropped after the file was written: another column may have their name now.
-func (f *Metadata) applyTable(elements []schemaElement, table *columns.Schema) ([]schemaElement, error) {
-	m := mapper{left: elements, mapped: elements[:0]} // never longer than the elements that were read
+// footer, such as columns that the table dropped after the file was written: another column may have their name now. It
+// adds columns that the file lacks, if they have a value.
+func (f *Metadata) applyTable(elements []schemaElement, table *columns.Schema, constantsText []byte) ([]schemaElement, error) {
+	constants, err := columns.ParseConstants(constantsText)
+	if err != nil {
+		return nil, err
+	}
+	m := mapper{left: elements, mapped: elements[:0], constants: constants} // never longer than the elements that were read
 	m.hasIDs = slices.ContainsFunc(elements[1:], func(e schemaElement) bool { return e.hasField(fieldID) })
 	if table.NeedsIDs && !m.hasIDs && len(elements) > 1 {
 		return nil, errors.New("its columns have no field ids, and the table finds them by their ids")
@@ -42,7 +47,7 @@ func (f *Metadata) applyTable(elements []schemaElement, table *columns.Schema) (
 	for _, from := range m.kept {
 		f.HasTypeOrder = append(f.HasTypeOrder, from < len(ordered) && ordered[from])
 	}
-	return m.mapped, nil
+	return f.addConstants(m.mapped, m.lacking, constants)
 }
 
 // mapper copies the elements of a schema, which are listed depth first and have been checked by checkTree.
@@ -52,6 +57,9 @@ type mapper struct {
 	leaves int             // number of physical columns that were read
 	kept   []int           // the physical columns that were copied, by their indices in the file
 	hasIDs bool            // the file has field ids
+
+	constants columns.Constants
+	lacking   []*columns.Column // columns of the table, outside of structs, that the file lacks
 }
 
 func (m *mapper) copyNext() (at int) {
@@ -71,6 +79,11 @@ func (m *mapper) mapFields(at int, table *columns.Column) (bool, error) {
 			id = int32(e.fields[fieldID])
 		}
 		column := table.FindInFile(e.name, id, m.hasIDs)
+		if column != nil && at == 0 && !m.hasIDs {
+			if _, constant := m.constants[column.ID]; constant {
+				column = nil // the constant has priority over a column that is only found by its name
+			}
+		}
 		if other, twice := names[column]; twice && column != nil {
 			return false, fmt.Errorf("its columns %q and %q are both the column %q of the table", other, e.name, column.Name)
 		}
@@ -87,6 +100,11 @@ func (m *mapper) mapFields(at int, table *columns.Column) (bool, error) {
 		left++
 	}
 	m.mapped[at].fields[fieldChildren] = left
+	for i := range table.Fields {
+		if _, found := names[&table.Fields[i]]; !found && at == 0 {
+			m.lacking = append(m.lacking, &table.Fields[i])
+		}
+	}
 	return left > 0, nil
 }
 

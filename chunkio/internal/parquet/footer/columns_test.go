@@ -151,7 +151,7 @@ func TestApplyTable(t *testing.T) {
 				f.Groups[0].ChunkFaults[i] = fmt.Sprint("fault ", i)
 			}
 		}
-		mapped, err := f.applyTable(elements, must.Get(columns.NewSchema(c.table))(t))
+		mapped, err := f.applyTable(elements, must.Get(columns.NewSchema(c.table))(t), nil)
 		if err != nil {
 			t.Errorf("%s: got error %v, want none", c.what, err)
 			continue
@@ -186,12 +186,12 @@ func TestApplyTable(t *testing.T) {
 		{"p,p", `"p" and "p" are both the column "x"`, []columns.Column{named("x", "p")}},
 		{"s{p,q,p}", `"p" and "p" are both the column "x"`, []columns.Column{structOf("S", "s", 0, named("x", "p"))}},
 	} {
-		if _, err := new(Metadata).applyTable(parseElements(t, c.file), must.Get(columns.NewSchema(c.table))(t)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := new(Metadata).applyTable(parseElements(t, c.file), must.Get(columns.NewSchema(c.table))(t), nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got error %v, want one with %q", c.file, err, c.want)
 		}
 	}
 	short := &Metadata{Groups: []groupMeta{{Chunks: make([]ChunkMeta, 1)}}}
-	if _, err := short.applyTable(parseElements(t, "p1,p2"), must.Get(columns.NewSchema(xy.Fields))(t)); err == nil {
+	if _, err := short.applyTable(parseElements(t, "p1,p2"), must.Get(columns.NewSchema(xy.Fields))(t), nil); err == nil {
 		t.Errorf("a row group with 1 of 2 columns: got no error, want one")
 	}
 }
@@ -201,7 +201,7 @@ func TestApplyTableMarksVariants(t *testing.T) {
 	variant := columns.Column{Name: "v", Type: columns.Variant}
 	table := must.Get(columns.NewSchema([]columns.Column{variant, listOf("l", "", 0, variant), structOf("s", "", 0, variant, columns.Column{Name: "x"}), {Name: "x"}}))(t)
 	file := parseElements(t, "v{metadata,value,typed_value{a}},list:l{*list{element{metadata,value}}},s{v{metadata,value},x},x")
-	mapped, err := new(Metadata).applyTable(file, table)
+	mapped, err := new(Metadata).applyTable(file, table, nil)
 	must.Do(t, err)
 	_, strange, err := parseSchema(mapped)
 	must.Do(t, err)

@@ -46,8 +46,9 @@ type Metadata struct {
 }
 
 // ReadMetadata reads and parses the footer, in at most memory bytes. The result is well-formed, but its numbers need
-// not be consistent. If there is a table, the result shows only columns of the table, under their names in it.
-func ReadMetadata(in format.Input, memory int64, table *columns.Schema) (*Metadata, error) {
+// not be consistent. If there is a table, the result shows only columns of the table, under their names in it. It shows
+// columns that the file lacks if they have a default or one of the constants, which are columns.Constants as JSON.
+func ReadMetadata(in format.Input, memory int64, table *columns.Schema, constants []byte) (*Metadata, error) {
 	raw, start, err := readRawFooter(in, memory)
 	if err != nil {
 		return nil, err
@@ -62,10 +63,14 @@ func ReadMetadata(in format.Input, memory int64, table *columns.Schema) (*Metada
 	}
 	elements, err := f.parseRawFooter(shape)
 	if err == nil && table != nil {
-		if elements, err = f.applyTable(elements, table); err != nil {
+		if elements, err = f.applyTable(elements, table, constants); err != nil {
 			return nil, AddRemedy(stream.Dataf(in.Name(), "does not fit the schema of its table: %w", err), "write the file again with the table's writer")
 		}
 		f.Digest = bits.RotateLeft64(f.Digest, 1) ^ table.Digest
+		if constants != nil {
+			f.Digest = bits.RotateLeft64(f.Digest, 1) ^ xxhash.Sum64(constants)
+		}
+		shape.elements, shape.chunks = max(shape.elements, len(elements)), max(shape.chunks, len(f.Groups)*len(f.HasTypeOrder))
 		shape.paths = sumPathBytes(convert.Each(elements, schemaElement.countChildren), convert.Each(elements, func(e schemaElement) int64 { return int64(len(e.name)) }))
 		if f.Heap = max(f.Heap, shape.heapBytes(len(raw))); f.Heap > memory {
 			return nil, &stream.MemoryError{What: "the footer of " + in.Name(), Need: f.Heap, Limit: memory}

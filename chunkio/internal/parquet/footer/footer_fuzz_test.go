@@ -35,6 +35,7 @@ func FuzzFooter(f *testing.F) {
 		"", `[{"name":"A","physical":"a"},{"name":"S","physical":"s","type":"struct","fields":[{"name":"C","physical":"c"}]}]`,
 		`[{"name":"L","id":9,"type":"list","fields":[{"type":"struct","fields":[{"name":"X","id":8}]}]},{"name":"M","id":12,"type":"map","fields":[{},{}]}]`,
 		`[{"name":"s","type":"variant"}]`,
+		`[{"name":"d","type":"decimal(20,2)","default":"-1.5"},{"name":"b","type":"bool","default":"true"}]`,
 	} {
 		f.Add(raw, table)
 	}
@@ -55,7 +56,7 @@ func FuzzFooter(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if elements, err = meta.applyTable(elements, of); err != nil {
+			if elements, err = meta.applyTable(elements, of, nil); err != nil {
 				return
 			}
 		}

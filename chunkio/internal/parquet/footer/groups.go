@@ -190,9 +190,15 @@ type Statistics struct {
 	OldLow, OldHigh []byte // in the order of signed numbers
 }
 
-// ParseStatistics parses the statistics of a column chunk at the offset at of a footer.
-func ParseStatistics(raw []byte, at int) (s Statistics) {
-	c := thrift.Reader{Bytes: raw, Pos: at}
+// ParseStatistics parses the statistics of a column chunk.
+func (f *Metadata) ParseStatistics(m *ChunkMeta) (s Statistics) {
+	switch {
+	case m.Constant != nil && m.Constant.isNaN:
+		return Statistics{}
+	case m.Constant != nil:
+		return Statistics{Low: m.Constant.value, High: m.Constant.value}
+	}
+	c := thrift.Reader{Bytes: f.RawFooter, Pos: m.Statistics}
 	c.ReadStruct(nil, func(id int64, typ byte) bool {
 		to := map[int64]*[]byte{1: &s.OldHigh, 2: &s.OldLow, 5: &s.High, 6: &s.Low}[id]
 		if to == nil || typ != thrift.Binary {
@@ -210,4 +216,5 @@ type ChunkInfo struct {
 	Uncompressed int64 // total size of its pages in memory
 	Values       int64 // number of entries, including nulls and empty lists
 	Codec        compress.Compression
+	Constant     *Constant // the value of all rows, if the file lacks the column; At is 0 then
 }
