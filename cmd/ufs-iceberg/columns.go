@@ -1,13 +1,16 @@
 package main
 
 import (
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
+	"time"
 
+	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/apache/iceberg-go"
 
@@ -17,8 +20,8 @@ import (
 )
 
 // Iceberg identifies the columns of a file by their ids, so a plan has the table's columns with them. A file without ids,
-// as of an import, has columns with the names in the table's mapping of names. The partition of a file may contain the
-// value of a column that the file lacks.
+// as of an import, has columns with the names in the table's mapping of names. A column that a file lacks has the value of
+// the file's partition, or else its default, or is null.
 
 // columnsOfPlan translates the fields of a struct for a plan. The mapping, which may be nil, has their names in data files.
 func columnsOfPlan(fields []iceberg.NestedField, mapping []iceberg.MappedField) ([]columns.Column, error) {
@@ -55,6 +58,9 @@ func setType(c *columns.Column, t iceberg.Type, mapping []iceberg.MappedField) (
 		c.Type, inner = columns.Map, []iceberg.NestedField{t.KeyField(), t.ValueField()}
 	default:
 		c.Type = typeInFiles(t)
+		if fixed, ok := t.(iceberg.FixedType); ok {
+			c.Fixed = int32(fixed.Len())
+		}
 		return nil
 	}
 	for _, f := range inner { // data files have these by their places
@@ -101,6 +107,7 @@ func typeInFiles(t iceberg.Type) string {
 type columnsInFile struct {
 	hasIDs  bool
 	lacking []lackingColumn
+	fixed   map[int]int32 // by id: the number of bytes of values with a fixed number
 }
 
 // lackingColumn is a column of the table, or a field of a struct, that a file does not have.
@@ -110,7 +117,7 @@ type lackingColumn struct {
 }
 
 func matchColumns(shown string, table *iceberg.Schema, mapping iceberg.NameMapping, root *schema.GroupNode) (columnsInFile, error) {
-	c := columnsInFile{hasIDs: hasFieldIDs(root)}
+	c := columnsInFile{hasIDs: hasFieldIDs(root), fixed: make(map[int]int32)}
 	switch {
 	case c.hasIDs:
 		mapping = nil
@@ -148,6 +155,9 @@ func (c *columnsInFile) matchFields(prefix string, fields []iceberg.NestedField,
 			c.lacking = append(c.lacking, lackingColumn{f, prefix + f.Name})
 			continue
 		}
+		if leaf, ok := found.(*schema.PrimitiveNode); ok && leaf.PhysicalType() == parquet.Types.FixedLenByteArray {
+			c.fixed[f.ID] = int32(leaf.TypeLength())
+		}
 		below, isGroup := found.(*schema.GroupNode)
 		if t, ok := f.Type.(*iceberg.StructType); ok && isGroup {
 			c.matchFields(prefix+f.Name+".", t.FieldList, mappedFields(mapping, found.Name()), below)
@@ -183,33 +193,69 @@ func mappedFields(mapping []iceberg.MappedField, name string) []iceberg.MappedFi
 	return []iceberg.MappedField{}
 }
 
-// keysOfPlan returns the columns whose values a plan has for every file, because some file lacks the column although its
-// partition has the value. It fails if a file lacks a column that has a default, which a plan cannot contain.
-func keysOfPlan(files []*dataFile) (keys []iceberg.NestedField, err error) {
-	known := make(map[int]*dataFile)
+// setConstants gives the columns of a plan their defaults, and the files the values of their partitions, if a file needs them
+// because it lacks the column. Values of partitions have priority over defaults, and over columns that are only found by
+// their names. fields are the columns of the table, in the order of the planned columns.
+func setConstants(files []*dataFile, fields []iceberg.NestedField, planned []columns.Column) (err error) {
 	for _, f := range files {
+		constants := columns.Constants{}
+		for i, field := range fields {
+			if _, decimal := field.Type.(iceberg.DecimalType); decimal {
+				planned[i].Fixed = max(planned[i].Fixed, f.columns.fixed[field.ID])
+			}
+		}
 		for _, c := range f.columns.lacking {
 			value, partitioned := f.identity[c.ID]
+			_, primitive := c.Type.(iceberg.PrimitiveType)
 			switch {
-			case !partitioned && c.InitialDefault != nil && f.rows > 0:
+			case c.path != c.Name && value != nil:
+				return f.errColumn(c.path, "this file lacks the field, and its partition has the value; ufs-stream takes only columns outside of structs from partitions")
+			case partitioned || c.InitialDefault == nil || f.rows == 0:
+			case c.path != c.Name || !primitive:
 				text, _ := json.Marshal(c.InitialDefault)
-				return nil, f.errColumn(c.path, "this file was written before the table had the column, whose default for such files is %s, and ufs-stream would read it as null", text)
-			case value == nil || known[c.ID] != nil:
-			case c.path != c.Name:
-				return nil, f.errColumn(c.path, "this file lacks the field, and its partition has the value; ufs-stream takes only columns outside of structs from partitions")
+				return f.errColumn(c.path, "this file was written before the table had the column, whose default for such files is %s; ufs-stream knows only defaults of columns outside of structs, lists and maps", text)
 			default:
-				keys, known[c.ID] = append(keys, c.NestedField), f
+				column := &planned[slices.IndexFunc(fields, func(f iceberg.NestedField) bool { return f.ID == c.ID })]
+				if column.Default, err = defaultText(c.Type, c.InitialDefault); err != nil {
+					return f.errColumn(c.path, "%w", err)
+				}
 			}
 		}
-	}
-	for _, key := range keys {
-		for _, f := range files {
-			if _, partitioned := f.identity[key.ID]; !partitioned {
-				return nil, f.errColumn(key.Name, "this file is not partitioned by the column, and %s has its value only as a partition", place.DisplayName(known[key.ID].path))
+		for _, field := range fields {
+			value, partitioned := f.identity[field.ID]
+			lacks := func(c lackingColumn) bool { return c.ID == field.ID }
+			if !partitioned || f.columns.hasIDs && !slices.ContainsFunc(f.columns.lacking, lacks) {
+				continue
+			}
+			if constants[int32(field.ID)], err = partitionText(field.Type, value); err != nil {
+				return f.errColumn(field.Name, "%w", err)
 			}
 		}
+		if len(constants) == 0 {
+			continue
+		}
+		if f.constants, err = json.Marshal(constants); err != nil {
+			return err
+		}
 	}
-	return keys, nil
+	return nil
+}
+
+// defaultText returns the text for columns.Column.Default of a default, as it was decoded from JSON.
+func defaultText(columnType iceberg.Type, value any) (*string, error) {
+	text, isText := value.(string)
+	if !isText {
+		literal, err := defaultLiteral(columnType, value)
+		if err != nil {
+			return nil, err
+		}
+		return partitionText(columnType, literal)
+	}
+	switch columnType.(type) {
+	case iceberg.BooleanType, iceberg.Int32Type, iceberg.Int64Type, iceberg.Float32Type, iceberg.Float64Type:
+		return nil, fmt.Errorf("its default %q cannot be read as %s", text, columnType)
+	}
+	return &text, nil
 }
 
 func (f *dataFile) errColumn(column, format string, args ...any) error {
@@ -218,52 +264,66 @@ func (f *dataFile) errColumn(column, format string, args ...any) error {
 	return e
 }
 
-func partitionText(columnType iceberg.Type, value any) (string, error) {
+// partitionText returns the text of a partition value for columns.Constants, or nil for null.
+func partitionText(columnType iceberg.Type, value any) (*string, error) {
 	if value == nil {
-		return nullKey, nil
+		return nil, nil
 	}
-	switch columnType.(type) { // some writers of manifests give a value another type than its column has
+	text, v := "", reflect.ValueOf(value) // some writers of manifests give a value another type than its column has
+	switch t := columnType.(type) {
 	case iceberg.BooleanType:
-		if v, ok := value.(bool); ok {
-			return strconv.FormatBool(v), nil
+		if v.Kind() == reflect.Bool {
+			text = strconv.FormatBool(v.Bool())
+		}
+	case iceberg.StringType:
+		if s, ok := value.(string); ok {
+			return &s, nil
+		}
+	case iceberg.Float32Type, iceberg.Float64Type:
+		if v.CanFloat() {
+			text = strconv.FormatFloat(v.Float(), 'g', -1, 64)
 		}
 	case iceberg.Int32Type, iceberg.Int64Type:
 		switch value.(type) {
 		case int32, int64:
-			return fmt.Sprint(value), nil
-		}
-	case iceberg.StringType:
-		if v, ok := value.(string); ok && v != nullKey && v != "" {
-			return v, nil
-		}
-	case iceberg.Float32Type, iceberg.Float64Type:
-		switch v := value.(type) {
-		case float32:
-			return finiteText(float64(v))
-		case float64:
-			return finiteText(v)
-		}
-	case iceberg.DateType:
-		if v, ok := value.(iceberg.Date); ok {
-			return iceberg.DateLiteral(v).String(), nil
+			text = strconv.FormatInt(v.Int(), 10)
 		}
 	case iceberg.DecimalType:
-		switch v := value.(type) {
+		switch d := value.(type) {
 		case iceberg.Decimal:
-			return v.String(), nil
+			text = d.Val.ToString(int32(d.Scale))
 		case iceberg.DecimalLiteral:
-			return v.String(), nil
+			text = d.Val.ToString(int32(d.Scale))
 		}
+	case iceberg.BinaryType, iceberg.FixedType, iceberg.UUIDType:
+		if bytes, err := encodeConstant(value); err == nil && (v.Kind() == reflect.Slice || v.Kind() == reflect.Array) {
+			text = hex.EncodeToString(bytes)
+			return &text, nil // no bytes are a value too
+		}
+	default:
+		text = formatTime(t, value)
 	}
-	return "", fmt.Errorf("its partition value is of type %s, which cannot be carried in a plan", columnType)
+	if text == "" {
+		return nil, fmt.Errorf("the value %v of its partition, of type %T, is none of type %s", value, value, columnType)
+	}
+	return &text, nil
 }
 
-func finiteText(v float64) (string, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "", errors.New("its partition value is not finite, and cannot be carried in a plan")
+// formatTime returns the text of a value of a type of times, or "" for another type or value.
+func formatTime(columnType iceberg.Type, value any) string {
+	var at time.Time
+	layout := ""
+	switch v := value.(type) {
+	case iceberg.Date:
+		at, layout = time.Unix(86400*int64(v), 0), map[string]string{"date": time.DateOnly}[columnType.Type()]
+	case iceberg.Time:
+		at, layout = time.UnixMicro(int64(v)), map[string]string{"time": "15:04:05.000000"}[columnType.Type()]
+	case iceberg.Timestamp:
+		const micros = "2006-01-02T15:04:05.000000"
+		at, layout = time.UnixMicro(int64(v)), map[string]string{"timestamp": micros, "timestamptz": micros + "-07:00"}[columnType.Type()]
+	case iceberg.TimestampNano:
+		const nanos = "2006-01-02T15:04:05.000000000"
+		at, layout = time.Unix(0, int64(v)), map[string]string{"timestamp_ns": nanos, "timestamptz_ns": nanos + "-07:00"}[columnType.Type()]
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64), nil
+	return at.UTC().Format(layout)
 }
-
-// nullKey represents a null among the partition values of a plan.
-const nullKey = "__HIVE_DEFAULT_PARTITION__"

@@ -33,7 +33,9 @@ type dataFile struct {
 	version  string      // version, if it is an object
 	identity map[int]any // values of the identity partitions, by column id
 
-	lost          bool               // its live rows are of an older snapshot, and the table has lost them since then
+	constants []byte // for the plan
+	lost      bool   // its live rows are of an older snapshot, and the table has lost them since then
+
 	task          table.FileScanTask // the delete files that apply to it
 	rows          int64              // number of rows, by the footer
 	deleted       rowSet
@@ -108,6 +110,9 @@ func writePlan(ctx context.Context, q request) (*planSummary, error) {
 	if head.Columns, err = tableColumns(t, s.schema, files, name); err != nil {
 		return nil, err
 	}
+	if err := setConstants(files, s.schema.AsStruct().FieldList, head.Columns); err != nil {
+		return nil, err
+	}
 	if q.where != "" {
 		head.Options = map[string]string{"where": q.where}
 	}
@@ -156,13 +161,6 @@ func liveFiles(ctx context.Context, l *lake, t *table.Table, s *snapshot, p *pru
 }
 
 func describeFiles(files []*dataFile, head *planfile.Header) ([]planfile.File, error) {
-	keys, err := keysOfPlan(files)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range keys {
-		head.Keys = append(head.Keys, k.Name)
-	}
 	head.Roots = place.CommonRoots(func(yield func(string) bool) {
 		for _, f := range files {
 			if !yield(f.path) {
@@ -176,14 +174,7 @@ func describeFiles(files []*dataFile, head *planfile.Header) ([]planfile.File, e
 		if err != nil {
 			return nil, err
 		}
-		lines[i] = planfile.File{Path: path, Bytes: f.FileSizeBytes(), Version: f.version, Deleted: f.deletedRows, Lost: f.lost}
-		for _, k := range keys {
-			text, err := partitionText(k.Type, f.identity[k.ID])
-			if err != nil {
-				return nil, f.errColumn(k.Name, "%w", err)
-			}
-			lines[i].Keys = append(lines[i].Keys, text)
-		}
+		lines[i] = planfile.File{Path: path, Bytes: f.FileSizeBytes(), Version: f.version, Deleted: f.deletedRows, Constants: f.constants, Lost: f.lost}
 		head.Bytes += f.FileSizeBytes()
 	}
 	head.Count = len(files)

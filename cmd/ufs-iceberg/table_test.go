@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/extensions"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/iceberg-go"
 	icebergio "github.com/apache/iceberg-go/io"
@@ -166,6 +167,14 @@ func appendValue(b array.Builder, t arrow.DataType, v any) {
 		b.Append(arrow.Date32FromTime(v.(time.Time)))
 	case *array.TimestampBuilder:
 		b.Append(arrow.Timestamp(v.(time.Time).UnixMicro()))
+	case *array.Time64Builder:
+		b.Append(arrow.Time64(v.(time.Time).Sub(v.(time.Time).Truncate(24 * time.Hour)).Microseconds()))
+	case *array.BinaryBuilder:
+		b.Append(v.([]byte))
+	case *array.FixedSizeBinaryBuilder:
+		b.Append(v.([]byte))
+	case *extensions.UUIDBuilder:
+		b.AppendBytes([16]byte(v.([]byte)))
 	case *array.StructBuilder:
 		b.Append(true)
 		for i, f := range t.(*arrow.StructType).Fields() {

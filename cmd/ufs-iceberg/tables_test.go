@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 
@@ -68,24 +68,32 @@ func TestNumberedMetadata(t *testing.T) {
 // The values of partitions have texts that ufs-stream reads as the same values, or are refused.
 func TestPartitionTexts(t *testing.T) {
 	p := iceberg.PrimitiveTypes
-	decimal := func(unscaled int64, scale int) iceberg.Decimal {
-		return iceberg.Decimal{Val: decimal128.FromI64(unscaled), Scale: scale}
-	}
+	at := time.Date(1969, 12, 31, 23, 59, 59, 999999999, time.UTC)
 	for _, c := range []struct {
 		typ   iceberg.Type
 		value any
-		want  string // empty if it is refused
+		want  string
 	}{
 		{p.Bool, true, "true"}, {p.Int32, int32(-7), "-7"}, {p.Int64, int32(7), "7"}, {p.Int64, int64(math.MinInt64), "-9223372036854775808"},
-		{p.Float32, float32(0.1), "0.10000000149011612"}, {p.Float64, 1e300, "1e+300"}, {p.Float64, float32(0.5), "0.5"}, {p.Float64, math.NaN(), ""}, {p.Float64, math.Inf(1), ""},
-		{p.String, "ß", "ß"}, {p.String, "", ""}, {p.String, nullKey, ""}, {p.Date, iceberg.Date(1), "1970-01-02"}, {p.Date, int32(1), ""},
-		{iceberg.DecimalTypeOf(9, 2), decimal(-12345, 2), "-123.45"}, {iceberg.DecimalTypeOf(9, 2), iceberg.DecimalLiteral(decimal(5, 2)), "0.05"},
-		{p.Timestamp, iceberg.Timestamp(1), ""}, {p.Int64, iceberg.Timestamp(1), ""}, {p.Binary, []byte("x"), ""}, {p.Int32, nil, nullKey},
+		{p.Float32, float32(0.1), "0.10000000149011612"}, {p.Float64, 1e300, "1e+300"}, {p.Float64, float32(0.5), "0.5"}, {p.Float64, math.NaN(), "NaN"}, {p.Float64, math.Inf(1), "+Inf"},
+		{p.String, "ß", "ß"}, {p.String, "", ""}, {p.Date, iceberg.Date(1), "1970-01-02"}, {p.Date, iceberg.Date(-1), "1969-12-31"},
+		{iceberg.DecimalTypeOf(9, 2), decimalValue(-12345, 2), "-123.45"}, {iceberg.DecimalTypeOf(9, 2), iceberg.DecimalLiteral(decimalValue(5, 2)), "0.05"},
+		{p.Time, iceberg.Time(1), "00:00:00.000001"}, {p.Timestamp, iceberg.Timestamp(at.UnixMicro()), "1969-12-31T23:59:59.999999"},
+		{p.TimestampTz, iceberg.Timestamp(1), "1970-01-01T00:00:00.000001+00:00"}, {p.TimestampNs, iceberg.TimestampNano(at.UnixNano()), "1969-12-31T23:59:59.999999999"},
+		{p.TimestampTzNs, iceberg.TimestampNano(0), "1970-01-01T00:00:00.000000000+00:00"}, {p.Binary, []byte{0xff, 0}, "ff00"}, {p.Binary, []byte{}, ""},
+		{iceberg.FixedTypeOf(1), []byte{7}, "07"}, {p.UUID, [16]byte{15: 1}, "00000000000000000000000000000001"},
 	} {
-		got, err := partitionText(c.typ, c.value)
-		if got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("%v %v: got %q, %v, want %q", c.typ, c.value, got, err, c.want)
+		if got, err := partitionText(c.typ, c.value); err != nil || got == nil || *got != c.want {
+			t.Errorf("%v %v: got %v, %v, want %q", c.typ, c.value, got, err, c.want)
 		}
+	}
+	for typ, value := range map[iceberg.Type]any{p.Date: int32(1), p.Int64: iceberg.Timestamp(1), p.Timestamp: iceberg.TimestampNano(1), p.Time: iceberg.Date(1), p.Bool: int32(1), p.String: 1, p.Float32: "1", p.Binary: 1.5} {
+		if got, err := partitionText(typ, value); err == nil {
+			t.Errorf("%v of type %T for a column of type %v has the text %q, want an error", value, value, typ, *got)
+		}
+	}
+	if got, err := partitionText(p.Int32, nil); got != nil || err != nil {
+		t.Errorf("null: got %v, %v", got, err)
 	}
 }
 

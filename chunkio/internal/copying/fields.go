@@ -127,6 +127,10 @@ func mergeFields(c *catalog.Catalog, i int, fields, added []copier.Field) ([]cop
 func mergeEqualSchemaNodes(into, b schema.Node) (schema.Node, error) {
 	x, okX := into.(*schema.PrimitiveNode)
 	y, okY := b.(*schema.PrimitiveNode)
+	if okX && okY { // some writers annotate plain integers
+		x, y = withoutOwnAnnotation(x), withoutOwnAnnotation(y)
+		into, b = x, y
+	}
 	if okX && okY && x.RepetitionType() == parquet.Repetitions.Required && y.RepetitionType() == parquet.Repetitions.Optional {
 		x, y = y, x
 	}
@@ -142,6 +146,15 @@ func mergeEqualSchemaNodes(into, b schema.Node) (schema.Node, error) {
 		return nil, fmt.Errorf("its type in the file, %s, differs from %s", describeNodeType(b), describeNodeType(into))
 	}
 	return into, nil
+}
+
+// withoutOwnAnnotation returns a column of integers without an annotation that states only its physical type.
+func withoutOwnAnnotation(n *schema.PrimitiveNode) *schema.PrimitiveNode {
+	t, is := n.LogicalType().(*schema.IntLogicalType)
+	if !is || !t.IsSigned() || n.PhysicalType() == parquet.Types.Int32 && t.BitWidth() != 32 {
+		return n
+	}
+	return schema.MustPrimitive(schema.NewPrimitiveNode(n.Name(), n.RepetitionType(), n.PhysicalType(), n.FieldID(), -1))
 }
 
 func describeNodeType(n schema.Node) string {

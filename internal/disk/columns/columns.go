@@ -23,6 +23,8 @@ type Column struct {
 	Aliases  []string `json:"aliases,omitempty"`
 	// Type is struct, list, map, variant, or the name of a primitive type in data files; it is empty if it is not known.
 	Type string `json:"type,omitempty"`
+	// Fixed is the number of bytes of a binary value or a decimal, if the data files store it with a fixed number of bytes.
+	Fixed int32 `json:"fixed,omitempty"`
 	// Default is the value of the column in all rows of a file that lacks it, in the format of Constants; without it they
 	// are null. Only columns outside of structs, lists and maps have one.
 	Default *string `json:"default,omitempty"`

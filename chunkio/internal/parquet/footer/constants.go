@@ -60,7 +60,7 @@ func newConstant(c *columns.Column, text string) (*Constant, error) {
 	if c.ID != 0 {
 		k.setField(fieldID, int64(c.ID))
 	}
-	plain, err := k.parseValue(c.Type, text)
+	plain, err := k.parseValue(c.Type, text, int(c.Fixed))
 	if err != nil || k.physical() == parquet.Types.Boolean {
 		return k, err
 	}
@@ -78,8 +78,8 @@ func (k *Constant) setField(field int, value int64) {
 
 func (k *Constant) physical() parquet.Type { return parquet.Type(k.element.fields[fieldType]) }
 
-// parseValue sets the type of the column and its value, and returns the value.
-func (k *Constant) parseValue(typ, text string) (value []byte, err error) {
+// parseValue sets the type of the column and its value, and returns the value. fixed is columns.Column.Fixed.
+func (k *Constant) parseValue(typ, text string, fixed int) (value []byte, err error) {
 	physical, digits := parquet.Types.Int64, ""
 	var whole int64
 	switch typ {
@@ -117,20 +117,20 @@ func (k *Constant) parseValue(typ, text string) (value []byte, err error) {
 		k.setField(fieldConverted, int64(schema.ConvertedTypes.UTF8))
 	case "binary":
 		physical = parquet.Types.ByteArray
-		value, err = hex.DecodeString(text)
+		if fixed > 0 {
+			physical = parquet.Types.FixedLenByteArray
+		}
+		value, err = k.parseBytes(text, fixed)
 	case "uuid":
 		physical = parquet.Types.FixedLenByteArray
-		if value, err = hex.DecodeString(strings.ReplaceAll(text, "-", "")); err == nil && len(value) != 16 {
-			err = fmt.Errorf("%d bytes", len(value))
-		}
-		k.setField(fieldLength, 16)
+		value, err = k.parseBytes(strings.ReplaceAll(text, "-", ""), 16)
 		k.element.logical = []byte{14<<4 | thrift.Struct, thrift.Stop, thrift.Stop}
 		k.element.set |= 1 << fieldLogical
 	default:
 		if digits, _ = strings.CutPrefix(typ, "decimal("); digits == typ {
 			return nil, errors.New("values of this type cannot be constants")
 		}
-		physical, whole, value, err = k.parseDecimal(typ, text)
+		physical, whole, value, err = k.parseDecimal(typ, text, fixed)
 	}
 	k.setField(fieldType, int64(physical))
 	switch {
@@ -144,6 +144,16 @@ func (k *Constant) parseValue(typ, text string) (value []byte, err error) {
 	}
 	k.value = value
 	return value, nil
+}
+
+// parseBytes parses hexadecimal digits: of this number of bytes, or of any if it is 0.
+func (k *Constant) parseBytes(text string, fixed int) ([]byte, error) {
+	value, err := hex.DecodeString(text)
+	if err == nil && fixed > 0 && len(value) != fixed {
+		err = fmt.Errorf("it has %d bytes, and values of the column have %d", len(value), fixed)
+	}
+	k.setField(fieldLength, int64(fixed))
+	return value, err
 }
 
 // parseTime returns a time in microseconds, or in nanoseconds if its text has nine digits of them.
@@ -176,8 +186,9 @@ func (k *Constant) parseTime(typ, text string) (int64, error) {
 	return 0, errors.New("the time is outside of the range of 64 bits")
 }
 
-// parseDecimal stores a decimal as Iceberg's specification does: in 32 or 64 bits, or else in as few bytes as possible.
-func (k *Constant) parseDecimal(typ, text string) (physical parquet.Type, whole int64, value []byte, err error) {
+// parseDecimal stores a decimal in this number of bytes or, if it is 0, as Iceberg's specification does: in 32 or 64 bits,
+// or else in as few bytes as possible.
+func (k *Constant) parseDecimal(typ, text string, size int) (physical parquet.Type, whole int64, value []byte, err error) {
 	var precision, scale int
 	if _, err = fmt.Sscanf(typ, "decimal(%d,%d)", &precision, &scale); err != nil || precision < 1 || precision > maxDecimalDigits || scale < 0 || scale > precision {
 		return 0, 0, nil, errors.New("no such decimals exist")
@@ -195,13 +206,17 @@ func (k *Constant) parseDecimal(typ, text string) (physical parquet.Type, whole 
 	if !ok || !x.IsInt() || x.Num().CmpAbs(power(precision)) >= 0 {
 		return 0, 0, nil, errors.New("it is no such decimal")
 	}
+	least := power(precision).BitLen()/8 + 1
 	switch {
-	case precision <= 9:
+	case size == 0 && precision <= 9:
 		return parquet.Types.Int32, x.Num().Int64(), nil, nil
-	case precision <= 18:
+	case size == 0 && precision <= 18:
 		return parquet.Types.Int64, x.Num().Int64(), nil, nil
+	case size == 0:
+		size = least
+	case size < least || size > maxDecimalDigits:
+		return 0, 0, nil, fmt.Errorf("%d bytes do not hold it", size)
 	}
-	size := power(precision).BitLen()/8 + 1
 	k.setField(fieldLength, int64(size))
 	n := x.Num()
 	if n.Sign() < 0 {
