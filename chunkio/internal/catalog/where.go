@@ -47,9 +47,9 @@ func NewFilter(text string) (*Filter, error) {
 	return &Filter{condition: c, Keys: map[string]where.Kind{}}, nil
 }
 
-// PruneFiles leaves out the files that the condition excludes by their partition keys. A key is compared as a number if
-// all its values are numbers, and as a boolean if all are booleans, even if some of these values occur only in files
-// that are left out.
+// PruneFiles leaves out the files that the condition excludes by their partition keys. A key is compared by its type in the
+// schema of the table. Without a schema, it is compared as a number if all its values are numbers, and as a boolean if all
+// are booleans, even if some of these values occur only in files that are left out.
 func (f *Filter) PruneFiles(list *listing.List) (*listing.List, error) {
 	if f == nil {
 		return list, nil
@@ -89,9 +89,10 @@ func (f *Filter) PruneFiles(list *listing.List) (*listing.List, error) {
 type keyValues struct {
 	key                  string
 	examples             []string
-	hasMore              bool // there are more values than examples
-	allNumbers, allBools bool // all values so far are numbers; all values so far are booleans
-	hasValue             bool // at least one value is not null
+	hasMore              bool       // there are more values than examples
+	allNumbers, allBools bool       // all values so far are numbers; all values so far are booleans
+	hasValue             bool       // at least one value is not null
+	declared             where.Kind // by the schema of the table; Other if there is none
 }
 
 func (k *keyValues) String() string {
@@ -127,9 +128,30 @@ func (k *keyValues) addValue(value string) {
 
 func (k *keyValues) comparisonKindOfKey() where.Kind {
 	switch {
+	case k.declared.Class != where.Other:
+		return k.declared
 	case k.hasValue && k.allNumbers:
 		return where.Kind{Class: where.KeyNumber}
 	case k.hasValue && k.allBools:
+		return where.Kind{Class: where.KeyTruth}
+	}
+	return where.Kind{Class: where.KeyText}
+}
+
+// kindOfKeyType returns the kind of a key by its type in the schema of a table, or Other if there is no type.
+func kindOfKeyType(typ string) where.Kind {
+	switch typ {
+	case "":
+		return where.Kind{}
+	case "date":
+		return where.Kind{Class: where.KeyDate}
+	case "timestamp", "timestamp_ntz":
+		return where.Kind{Class: where.KeyTime, UTC: typ == "timestamp"}
+	}
+	switch number, truth := keyKindsAllowedByType(typ); {
+	case number:
+		return where.Kind{Class: where.KeyNumber}
+	case truth:
 		return where.Kind{Class: where.KeyTruth}
 	}
 	return where.Kind{Class: where.KeyText}
@@ -152,8 +174,12 @@ func (f *Filter) scanKeyValues(list *listing.List) ([]*keyValues, error) {
 			}
 			at := slices.IndexFunc(seen, func(s *keyValues) bool { return s.key == key })
 			if at < 0 {
-				numbers, truths := keyKindsAllowedByType(list.KeyType(key))
-				at, seen = len(seen), append(seen, &keyValues{key: key, allNumbers: numbers, allBools: truths})
+				at, seen = len(seen), append(seen, &keyValues{key: key, allNumbers: true, allBools: true, declared: kindOfKeyType(list.KeyType(key))})
+			}
+			if values[k] != listing.HiveNull && !seen[at].declared.AcceptsKey(values[k]) {
+				e := stream.Dataf(place.DisplayName(e.Path), "its partition value %q is no %s, as the key is in the schema of the table", values[k], list.KeyType(key))
+				e.Column, e.Remedy = key, stream.Textf("have the table's writer correct the value, or leave the key out of {where}")
+				return nil, e
 			}
 			seen[at].addValue(values[k])
 		}

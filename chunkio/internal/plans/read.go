@@ -215,9 +215,9 @@ func (t *planLoader) loadKeyKinds(f *catalog.Filter, c *planfile.Catalog) error 
 	}
 	for _, k := range c.Kinds {
 		found := false
-		for class, name := range keyKinds {
+		for kind, name := range keyKinds {
 			if name == k.Kind {
-				f.Keys[k.Key], found = where.Kind{Class: class}, true
+				f.Keys[k.Key], found = kind, true
 			}
 		}
 		if !found {

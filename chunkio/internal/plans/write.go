@@ -97,14 +97,17 @@ func toPlanCatalog(c *catalog.Catalog) *planfile.Catalog {
 	}
 	if f := c.Filter; f != nil {
 		for _, key := range slices.Sorted(maps.Keys(f.Keys)) {
-			p.Kinds = append(p.Kinds, planfile.Kind{Key: key, Kind: keyKinds[f.Keys[key].Class]})
+			p.Kinds = append(p.Kinds, planfile.Kind{Key: key, Kind: keyKinds[f.Keys[key]]})
 		}
 	}
 	return p
 }
 
-// keyKinds names the ways to compare a partition key, as number, as boolean or as text. Plans contain these names.
-var keyKinds = map[where.Class]string{where.KeyNumber: "number", where.KeyTruth: "truth", where.KeyText: "text"}
+// keyKinds names the ways to compare a partition key. Plans contain these names.
+var keyKinds = map[where.Kind]string{
+	{Class: where.KeyNumber}: "number", {Class: where.KeyTruth}: "truth", {Class: where.KeyText}: "text",
+	{Class: where.KeyDate}: "date", {Class: where.KeyTime}: "local time", {Class: where.KeyTime, UTC: true}: "time",
+}
 
 func filesForPlan(c *catalog.Catalog, p *planfile.Catalog) iter.Seq2[planfile.File, error] {
 	numbers := make(map[*int32]int, len(p.Orders))

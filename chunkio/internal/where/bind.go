@@ -29,7 +29,7 @@ type boundLeaf struct {
 
 	numbers  []float64           // constants for columns of numbers
 	texts    []string            // constants for texts, and for decimals written as text
-	instants []text.Instant      // constants for dates and times
+	instants []text.Instant      // constants for dates and times, also of keys
 	rats     []*big.Rat          // constants for keys that are numbers
 	textSet  map[string]struct{} // the texts, if there are many
 }
@@ -211,13 +211,13 @@ func (c *boundLeaf) addDecimalConstant(constant *big.Rat, scale int) {
 }
 
 func (c *boundLeaf) addTimeConstant(leaf *condition.Leaf, constant *condition.Constant) error {
-	example := map[Class]string{Date: `"2026-01-31"`, Clock: `"15:04:05"`, Timestamp: `"2026-01-31T15:04:05"`}[c.kind.Class]
+	example := map[Class]string{Date: `"2026-01-31"`, Clock: `"15:04:05"`, KeyDate: `"2026-01-31"`, KeyTime: `"2026-01-31T15:04:05"`, Timestamp: `"2026-01-31T15:04:05"`}[c.kind.Class]
 	if constant.Kind != condition.Text {
 		return errUnfitComparison(leaf, c.kind, "%s cannot be compared with it; write %s", constant.Text, example)
 	}
 	parse := condition.ParseLocal
 	switch {
-	case c.kind.Class == Date:
+	case c.kind.Class == Date, c.kind.Class == KeyDate:
 		parse = condition.ParseDate
 	case c.kind.Class == Clock:
 		parse = condition.ParseClock

@@ -2,6 +2,10 @@ package where
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/internal/app/condition"
 )
 
 // Class determines how the values of a column are compared.
@@ -21,6 +25,8 @@ const (
 	KeyNumber              // key of paths whose values are all numbers
 	KeyTruth               // key of paths whose values are all true or false
 	KeyText                // any other key of paths
+	KeyDate                // key that a table declares as dates
+	KeyTime                // key that a table declares as times, in UTC if UTC is set
 	Lists                  // lists of numbers, tested only for null; Rows needs 0 for a list, and null for a null list
 )
 
@@ -30,7 +36,7 @@ type Kind struct {
 	Type             string // for messages: "int64"
 	Bits             int    // for Float: 32 or 64; constants are rounded to floats of this size
 	Precision, Scale int    // for Decimal
-	UTC              bool   // for Timestamp
+	UTC              bool   // for Timestamp and KeyTime
 }
 
 // exactDigits is the largest number of digits for which different decimals become different float64 numbers.
@@ -48,7 +54,22 @@ func (k Kind) IsNumeric() bool {
 }
 
 // IsKey reports whether the column is a key of paths, as opposed to a column of files.
-func (k Kind) IsKey() bool { return k.Class == KeyNumber || k.Class == KeyTruth || k.Class == KeyText }
+func (k Kind) IsKey() bool { return KeyNumber <= k.Class && k.Class <= KeyTime }
+
+// AcceptsKey reports whether a key of this kind can have the value.
+func (k Kind) AcceptsKey(value string) bool {
+	switch k.Class {
+	case KeyNumber:
+		_, err := strconv.ParseFloat(value, 64)
+		return err == nil
+	case KeyTruth:
+		return strings.EqualFold(value, "true") || strings.EqualFold(value, "false")
+	case KeyDate, KeyTime:
+		_, ok := condition.ParseUTC(value)
+		return ok
+	}
+	return true
+}
 
 // ComparesLike reports whether a comparison that is bound to kind k can also be applied to values of kind o. This is
 // true for integers of any size, and for equal types.
@@ -64,6 +85,10 @@ func (k Kind) String() string {
 		return "a partition key of true and false"
 	case KeyText:
 		return "a partition key of texts"
+	case KeyDate:
+		return "a partition key of dates"
+	case KeyTime:
+		return "a partition key of times"
 	case Timestamp:
 		if k.UTC {
 			return "of type timestamp (UTC)"

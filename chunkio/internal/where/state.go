@@ -1,11 +1,14 @@
 package where
 
 import (
+	"cmp"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
 	"github.com/ufs-stream/ufs-stream/internal/app/condition"
 )
 
@@ -72,8 +75,18 @@ func (c *boundLeaf) outcomeForKeyValue(value string, isNull bool) Outcome {
 	var ok bool
 	switch c.kind.Class {
 	case KeyNumber:
-		x := parseKeyNumber(value)
-		ok = holds(func(i int) int { return x.Cmp(c.rats[i]) }, len(c.rats))
+		x, infinite := parseKeyNumber(value)
+		if x == nil { // NaN passes no test
+			return IsFalse
+		}
+		ok = holds(func(i int) int { return cmp.Or(infinite, x.Cmp(c.rats[i])) }, len(c.rats))
+	case KeyDate, KeyTime:
+		at, known := condition.ParseUTC(value)
+		if !known { // only a damaged plan has such a value
+			return IsUnknown
+		}
+		instant := text.Instant{Second: at.Unix(), Nano: int32(at.Nanosecond())}
+		ok = holds(func(i int) int { return instant.Compare(c.instants[i]) }, len(c.instants))
 	case KeyTruth:
 		ok = slices.Contains(c.texts, strings.ToLower(value))
 	default:
@@ -85,14 +98,19 @@ func (c *boundLeaf) outcomeForKeyValue(value string, isNull bool) Outcome {
 	return IsFalse
 }
 
-func parseKeyNumber(value string) *big.Rat {
+// parseKeyNumber returns a number or, for an infinite one, its sign. It returns nil for NaN.
+func parseKeyNumber(value string) (x *big.Rat, infinite int) {
 	if x, err := condition.ParseNumber(value); err == nil {
-		return x
+		return x, 0
 	}
 	f, _ := strconv.ParseFloat(value, 64)
-	x := new(big.Rat)
-	x.SetFloat64(f)
-	return x
+	switch {
+	case math.IsNaN(f):
+		return nil, 0
+	case math.IsInf(f, 0):
+		return new(big.Rat), int(math.Copysign(1, f))
+	}
+	return new(big.Rat).SetFloat64(f), 0
 }
 
 func orderMeetsTest(t condition.Test, order int) bool {

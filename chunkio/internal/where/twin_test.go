@@ -78,6 +78,11 @@ var columns = []column{
 		func(rng *rand.Rand) string { return pick(rng, `"a"`, `"b"`, `"c"`) }},
 	{"year", "year", Kind{Class: KeyNumber}, func(rng *rand.Rand) any { return big.NewRat(2024+rng.Int64N(3), 1) },
 		func(rng *rand.Rand) string { return pick(rng, "2025", "2024.5", `"2026"`) }},
+	{"born", "born", Kind{Class: KeyDate}, func(rng *rand.Rand) any { return text.InstantOfDays(rng.Int64N(4)) },
+		func(rng *rand.Rand) string { return pick(rng, `"1970-01-01"`, `"1970-01-03"`, `"1969-12-31"`) }},
+	{"hour", "hour", Kind{Class: KeyTime, UTC: true}, instant(1e6), func(rng *rand.Rand) string {
+		return pick(rng, `"1970-01-01T12:00Z"`, `"1970-01-01T13:00:00+01:00"`, `"1970-01-02"`, `"1970-01-02 12:00:00.000001"`)
+	}},
 	{"hot", "hot", Kind{Class: KeyTruth}, func(rng *rand.Rand) any { return rng.IntN(2) == 0 },
 		func(rng *rand.Rand) string { return pick(rng, "true", "false") }},
 }
@@ -267,7 +272,7 @@ func written(value any, k Kind) []byte {
 	}
 	v := value.(text.Instant)
 	switch k.Class {
-	case Date:
+	case Date, KeyDate:
 		return text.AppendDate(nil, v.Second/86400)
 	case Clock:
 		return text.AppendClock(nil, v.Second*1e9+int64(v.Nano), 1e9)

@@ -95,7 +95,8 @@ type Partition struct {
 	Before int `json:"before,omitempty"` // number of the leaf that follows it, from 1; 0 if no leaf follows
 }
 
-// Kind is a partition key in the condition on rows, and the type of its values in comparisons: number, truth or text.
+// Kind is a partition key in the condition on rows, and the type of its values in comparisons: number, truth, text, date, time
+// (in UTC) or local time.
 type Kind struct {
 	Key  string `json:"key"`
 	Kind string `json:"kind"`
