@@ -127,6 +127,78 @@ func TestDeltaSchema(t *testing.T) {
 	}
 }
 
+// Dates that a table has widened to times without a zone are those times: every output is that of a table whose files have
+// times, of both files and of the file with dates alone.
+func TestDeltaDatesWidenedToTimes(t *testing.T) {
+	const dates = `CASE WHEN i % 5 = 0 THEN NULL ELSE DATE '1969-12-25' + i::INT * 400 END`
+	columns := []string{"id long", "x double", "seen timestamp_ntz"}
+	newer := dataFile{at: "t/b.parquet", query: `SELECT 100 + i AS id, cos(i) AS x, TIMESTAMP '2026-01-31 10:00:00.000001' + INTERVAL (i) HOUR AS seen FROM range(25) r(i)`}
+	for _, files := range [][]dataFile{{newer}, nil} {
+		var outputs [2]string
+		for k, typ := range []string{"DATE", "TIMESTAMP"} {
+			older := dataFile{at: "t/a.parquet", query: fmt.Sprintf("SELECT i AS id, sin(i) AS x, (%s)::%s AS seen FROM range(30) r(i)", dates, typ)}
+			at := plantDelta(t, columns, nil, append([]dataFile{older}, files...)...)
+			write(t, at("names.txt"), "x\n")
+			for _, where := range []string{"", "seen < '1990-01-01'", "seen = '1974-05-13T00:00'", "seen >= '2026-01-31T10:00:00.000001' or seen is null", "not seen > '1980-01-01 12:00'"} {
+				args := []string{"apply", at("t"), "--selection", at("names.txt"), "--also", "id,seen", "-o", at("out.csv")}
+				if where != "" {
+					args = append(args, "--where", where)
+				}
+				must(t, args...)
+				outputs[k] += where + "\n" + read(t, at("out.csv"))
+			}
+			must(t, "convert", at("t"), "-o", at("one.parquet"))
+			must(t, "convert", at("t"), "-o", at("folder")+"/")
+			db := duckdbtest.StartSession(t, at(""))
+			defer db.Close()
+			for _, query := range []string{
+				"SELECT id, x, seen, typeof(seen) FROM 'one.parquet' ORDER BY id", "SELECT id, x, seen, typeof(seen) FROM 'folder/*.parquet' ORDER BY id", "SELECT id, x, seen FROM 'folder/a.parquet'",
+			} {
+				r := duckdbtest.QuerySession(t, db, query)
+				if r.Error != "" || len(r.Rows) < 30 {
+					t.Fatalf("%s: %d rows, %s", query, len(r.Rows), r.Error)
+				}
+				for _, row := range r.Rows {
+					outputs[k] += quotedRow(row) + "\n"
+				}
+			}
+			must(t, "plan", at("t"), "--times", "-o", at("job.plan.json"))
+			for i := range 2 {
+				must(t, "scan", "--plan", at("job.plan.json"), "--shard", fmt.Sprintf("%d/2", i+1), "-o", at(fmt.Sprintf("%d.ufs", i)))
+			}
+			must(t, "merge", at("0.ufs"), at("1.ufs"), "-o", at("all.ufs"))
+			for _, flags := range [][]string{{at("t"), "--times"}, {"--stats", at("all.ufs")}, {at("t"), "--label", "seen"}} {
+				chosen := selection(t, append(flags, "-k", "2", "--method", "greedy")...)
+				outputs[k] += chosenNames(chosen) + fmt.Sprint(chosen.Features, chosen.Rows) + "\n"
+				for _, c := range chosen.Selected {
+					outputs[k] += fmt.Sprintf("%s %.9g\n", c.Name, c.Score)
+				}
+			}
+			outputs[k] += must(t, "inspect", at("t"), "--scan", "--times", "--format", "csv", "-q")
+		}
+		if outputs[0] != outputs[1] {
+			t.Errorf("with dates:\n%s\nwith times:\n%s", outputs[0], outputs[1])
+		}
+	}
+}
+
+// Structs whose fields differ cannot become one column of one file; the error names the field and both types.
+func TestDeltaStructsThatDiffer(t *testing.T) {
+	for _, c := range []struct{ fields, a, b, says string }{
+		{`[{"name":"n","type":"long"},{"name":"seen","type":"timestamp_ntz"}]`, "{'n': i, 'seen': DATE '2026-01-01'}", "{'n': i, 'seen': TIMESTAMP '2026-01-01'}",
+			`column "s": the type of its field s.seen in the file, optional INT64 Timestamp(`},
+		{`[{"name":"n","type":"long"},{"name":"in","type":{"type":"struct","fields":[{"name":"k","type":"long"}]}}]`, "{'n': i, 'in': {'k': i::INT}}", "{'n': i, 'in': {'k': i}}",
+			`column "s": the type of its field s.in.k in the file, optional INT64`},
+		{`[{"name":"n","type":"long"},{"name":"m","type":"long"}]`, "{'n': i}", "{'n': i, 'm': i}", `column "s": the fields of s in the file, (n, m), differ from (n)`},
+	} {
+		at := plantDelta(t, []string{"x double", `s {"type":"struct","fields":` + c.fields + "}"}, nil,
+			dataFile{at: "t/a.parquet", query: "SELECT sin(i) AS x, " + c.a + " AS s FROM range(3) r(i)"}, dataFile{at: "t/b.parquet", query: "SELECT cos(i) AS x, " + c.b + " AS s FROM range(3) r(i)"})
+		ends(t, exit.Data, c.says, "convert", at("t"), "-o", at("one.parquet"))
+		ends(t, exit.Data, "write the files to a folder", "convert", at("t"), "-o", at("one.parquet"))
+		must(t, "convert", at("t"), "-o", at("folder")+"/")
+	}
+}
+
 func indexOf(s *stream.Selection, name string) int {
 	for i, c := range s.Columns {
 		if c.Name == name {

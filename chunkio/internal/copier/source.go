@@ -96,6 +96,7 @@ const (
 	FromPartition             // a partition key
 	Absent                    // the file lacks the column; all its rows are null
 	FromNumbers               // like FromLeaf, but written as a wider number type
+	FromDates                 // like FromLeaf, but the leaf shows dates as times, and these are written
 )
 
 // Column is one top-level column of the output.

@@ -23,7 +23,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func (p *plan) outputFields(ctx context.Context, i int, columns []copier.Column) ([]copier.Field, error) {
+func (p *plan) outputFields(ctx context.Context, i int, chosen []copier.Column) ([]copier.Field, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -32,8 +32,8 @@ func (p *plan) outputFields(ctx context.Context, i int, columns []copier.Column)
 		return nil, err
 	}
 	defer src.Close()
-	fields := make([]copier.Field, len(columns))
-	for k, c := range widenColumns(p.catalog, src, i, columns) {
+	fields := make([]copier.Field, len(chosen))
+	for k, c := range widenColumns(p.catalog, src, i, chosen) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -42,6 +42,8 @@ func (p *plan) outputFields(ctx context.Context, i int, columns []copier.Column)
 			fields[k] = copier.Field{Node: p.sparseNumberType().Node(c.Name, false), Dict: []bool{true}} // most values are 0
 		case copier.FromPartition:
 			fields[k] = copier.Field{Node: newColumnNode(c.Name, describePartitionType(p.catalog.Parts[c.Part])), Dict: []bool{true}}
+		case copier.FromDates:
+			fields[k] = copier.Field{Node: newColumnNode(c.Name, "timestamp_ntz"), Dict: []bool{true}}
 		case copier.Absent, copier.FromNumbers: // the field comes from another file or the catalog
 		default:
 			if fields[k], err = src.Field(c); err != nil {
@@ -143,9 +145,42 @@ func mergeEqualSchemaNodes(into, b schema.Node) (schema.Node, error) {
 		into, b = x, optional
 	}
 	if !into.Equals(b) {
-		return nil, fmt.Errorf("its type in the file, %s, differs from %s", describeNodeType(b), describeNodeType(into))
+		return nil, errNodesDiffer(into, b)
 	}
 	return into, nil
+}
+
+// errNodesDiffer names the first field by which two nodes of one name differ, and both types.
+func errNodesDiffer(into, b schema.Node) error {
+	path := into.Name()
+	for {
+		x, okX := into.(*schema.GroupNode)
+		y, okY := b.(*schema.GroupNode)
+		if !okX || !okY || x.RepetitionType() != y.RepetitionType() {
+			break
+		}
+		at := 0
+		for at < min(x.NumFields(), y.NumFields()) && x.Field(at).Name() == y.Field(at).Name() && x.Field(at).Equals(y.Field(at)) {
+			at++
+		}
+		if at == x.NumFields() || at == y.NumFields() || x.Field(at).Name() != y.Field(at).Name() {
+			return fmt.Errorf("the fields of %s in the file, %s, differ from %s", path, listFields(y), listFields(x))
+		}
+		into, b = x.Field(at), y.Field(at)
+		path += "." + into.Name()
+	}
+	if path != into.Name() {
+		return fmt.Errorf("the type of its field %s in the file, %s, differs from %s", path, describeNodeType(b), describeNodeType(into))
+	}
+	return fmt.Errorf("its type in the file, %s, differs from %s", describeNodeType(b), describeNodeType(into))
+}
+
+func listFields(g *schema.GroupNode) string {
+	var names []string
+	for i := range g.NumFields() {
+		names = append(names, g.Field(i).Name())
+	}
+	return "(" + strings.Join(names, ", ") + ")"
 }
 
 // withoutOwnAnnotation returns a column of integers without an annotation that states only its physical type.
@@ -215,4 +250,38 @@ func writePartitionColumn(catalog *catalog.Catalog, fileIndex int, c copier.Targ
 	}
 	values := slices.Repeat([]parquet.ByteArray{parquet.ByteArray(text)}, rows)
 	return format.Guard(func() error { return writer.Put(chunk, values, def, nil) })
+}
+
+// writeDatesAsTimes writes a leaf that shows dates as times, in microseconds.
+func (c *fileCopy) writeDatesAsTimes(ctx context.Context, groupIndex int, target copier.Target) error {
+	leaf := c.run.catalog.Files[c.file].LeafIndex(target.Leaf)
+	group, err := c.src.Open(ctx, groupIndex, []int{leaf})
+	if err != nil {
+		return err
+	}
+	defer group.Close()
+	from := int64(0)
+	return group.DecodeTexts(ctx, leaf, 0, c.src.GroupRows()[groupIndex], func(ids []int32, values *instant.List) error {
+		seconds := make([]float64, len(ids)) // exact for all dates
+		for i, id := range ids {
+			if seconds[i] = format.Null; id >= 0 {
+				at, _ := instant.ParseInstant(values.Value(int(id)), 1)
+				seconds[i] = float64(at.Second)
+			}
+		}
+		var micros []int64
+		kept := target.KeepRows(seconds, from)
+		levels := make([]int16, len(kept))
+		for i, x := range kept {
+			switch {
+			case format.IsNull(x):
+				continue
+			case math.Abs(x) > math.MaxInt64/1e6:
+				return fmt.Errorf("a date, %.0f days after 1970, is outside of the range of times", x/86400)
+			}
+			levels[i], micros = 1, append(micros, 1e6*int64(x))
+		}
+		from += int64(len(ids))
+		return format.Guard(func() error { return writer.Put(target.Chunks[0], micros, levels, nil) })
+	})
 }

@@ -162,7 +162,7 @@ func (c *fileCopy) countOpenColumns(g int, columns []copier.Column, scratchOf fu
 }
 
 func bytesToCopyColumn(src copier.Source, groupIndex int, c copier.Column) int64 {
-	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers {
+	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers || c.Kind == copier.FromDates {
 		return src.Need(groupIndex, c)
 	}
 	// Columns made from sparse rows or partition keys have small encodings, and sparse rows are spread in batches.
@@ -190,6 +190,8 @@ func (c *fileCopy) copyColumns(ctx context.Context, groupIndex, workers int, gro
 			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(context.Context) error { return writePartitionColumn(c.run.catalog, c.file, target) }})
 		case copier.FromNumbers:
 			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(ctx context.Context) error { return c.writeWidenedNumbers(ctx, groupIndex, target) }})
+		case copier.FromDates:
+			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(ctx context.Context) error { return c.writeDatesAsTimes(ctx, groupIndex, target) }})
 		case copier.Absent:
 			tasks = append(tasks, copier.Task{Column: column.Name, Run: func(context.Context) error { return writeNullColumn(target) }})
 		default:

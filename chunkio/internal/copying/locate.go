@@ -134,7 +134,7 @@ func describeFileBatch(ctx context.Context, p *plan, access *opening.Access, fil
 		b.Format = access.Texts.SparseFormat(p.catalog.FileName(fileIndex))
 	case entry.Deleted != nil: // a reader of the file alone would read the deleted rows
 		b.Format = "Parquet with deleted rows"
-	case entry.Columns != nil:
+	case entry.Columns != nil && entry.Columns.IsMapped:
 		b.Format = "Parquet with column mapping or variants"
 	case p.catalog.Files[fileIndex].Parquet:
 		b.Format = "Parquet"

@@ -27,9 +27,9 @@ func columnsInFile(c *catalog.Catalog, i int, columns []copier.Column) []copier.
 	return here
 }
 
-// widenColumns marks the columns of file i that must be written as numbers of a wider type than the file has: if the
-// schema of the table has a wider type, or if text has whole numbers in one file and fractions in another. A column of
-// decimals keeps the type of the file, because a double has not all their digits.
+// widenColumns marks the columns of file i that must be written with a wider type than the file has: if the schema of the
+// table has a wider type, or if text has whole numbers in one file and fractions in another. A column of decimals keeps the
+// type of the file, because a double has not all their digits.
 func widenColumns(c *catalog.Catalog, src copier.Source, i int, columns []copier.Column) []copier.Column {
 	if c.List.Schema == nil && c.Texts.RowsByName(c.FileName(i)) == nil {
 		return columns
@@ -40,8 +40,12 @@ func widenColumns(c *catalog.Catalog, src copier.Source, i int, columns []copier
 		if column.Kind != copier.FromLeaf || c.HasDecimals(column.Leaf) {
 			continue
 		}
-		if typ := c.Leaves[column.Leaf].Type; format.IsNumber(typ) && typ != leaves[c.Files[i].LeafIndex(column.Leaf)].Type {
+		own := &leaves[c.Files[i].LeafIndex(column.Leaf)]
+		switch typ := c.Leaves[column.Leaf].Type; {
+		case format.IsNumber(typ) && typ != own.Type:
 			columns[k].Kind = copier.FromNumbers
+		case typ == "timestamp" && own.PerSecond == 1: // Parquet has no times in seconds
+			columns[k].Kind = copier.FromDates
 		}
 	}
 	return columns

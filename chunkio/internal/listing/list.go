@@ -165,10 +165,7 @@ func (l *List) EntryAt(i int) storage.Entry {
 
 func (r *listReader) readEntry() storage.Entry {
 	record := r.readRecord()
-	e := storage.Entry{Path: string(r.name) + r.queries[record.query], Size: record.size, Version: record.version, Deleted: record.deleted, Constants: record.constants, InLog: r.Table != nil && r.Plan == "", Plan: r.Plan}
-	if r.Schema != nil && r.Schema.IsMapped {
-		e.Columns = r.Schema
-	}
+	e := storage.Entry{Path: string(r.name) + r.queries[record.query], Size: record.size, Version: record.version, Deleted: record.deleted, Constants: record.constants, Columns: r.Schema, InLog: r.Table != nil && r.Plan == "", Plan: r.Plan}
 	return e
 }
 

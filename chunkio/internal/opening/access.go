@@ -86,10 +86,13 @@ func (a *Access) OpenInput(ctx context.Context, e storage.Entry, in storage.Inpu
 	counted := &storage.CountingInput{Input: in}
 	var opened format.File
 	var err error
-	if e.Columns != nil {
+	if e.Columns != nil && e.Columns.IsMapped {
 		opened, err = parquet.OpenOfTable(counted, memory, e.Columns, e.Constants)
 	} else {
 		opened, err = a.OpenByFormat(ctx, counted, memory)
+	}
+	if f, ok := opened.(*parquet.File); ok && err == nil && e.Columns != nil {
+		f.ShowDatesAsTimes(e.Columns)
 	}
 	if names := settings.TripleColumns(a.Options.Sparse); err == nil && names != nil && !isSparse(opened) {
 		opened, err = a.openTriples(ctx, opened, counted, names, memory)

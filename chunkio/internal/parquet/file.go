@@ -90,6 +90,17 @@ func OpenOfTable(in format.Input, memory int64, table *columns.Schema, constants
 	return f, nil
 }
 
+// ShowDatesAsTimes shows columns of dates as times without a zone, in seconds, if a table has widened them to such times.
+func (f *File) ShowDatesAsTimes(table *columns.Schema) {
+	for i := range f.leaves[:f.leafCount] {
+		l := &f.leaves[i]
+		if typ, _ := table.ColumnType(l.ColumnPath()); l.Type == "date" && typ == columns.LocalTime {
+			l.Type, l.Why, l.PerSecond = "timestamp", "timestamp", 1
+			f.columns[i].showsTimes = true
+		}
+	}
+}
+
 // Leaves implements format.File: it returns the leaf columns of the schema.
 func (f *File) Leaves() []format.Leaf { return f.leaves[:f.leafCount] }
 

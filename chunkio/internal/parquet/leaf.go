@@ -23,7 +23,8 @@ type column struct {
 	def, rep     uint8 // largest definition and repetition level
 	elementLevel uint8 // for lists: the smallest definition level of an existing element
 	kind         numberKind
-	scale        int // scale of decimals
+	scale        int  // scale of decimals
+	showsTimes   bool // the values are dates, and are shown as times
 
 	texts            *text.List // receives values as text; nil if the values are decoded to numbers
 	independentPages bool       // each page can be decoded without the previous page: see hasChainedPages

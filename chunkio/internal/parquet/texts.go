@@ -105,6 +105,9 @@ func newTextAppender[T any](t *text.List, write func([]byte, T) []byte) func([]f
 func integerFormatter(col *column) func([]byte, int64) []byte {
 	switch t := col.desc.LogicalType().(type) {
 	case schema.DateLogicalType:
+		if col.showsTimes {
+			return func(b []byte, days int64) []byte { return text.AppendTime(b, 86400*days, 1, false) }
+		}
 		return text.AppendDate
 	case *schema.TimestampLogicalType:
 		perSecond, utc := unitsPerSecond(t.TimeUnit()), t.IsAdjustedToUTC()

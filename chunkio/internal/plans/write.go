@@ -43,7 +43,7 @@ func WritePlan(ctx context.Context, c *catalog.Catalog, forPlan bool, path strin
 		}
 		head.Table = &at
 	}
-	if s := c.List.Schema; s != nil && s.IsMapped {
+	if s := c.List.Schema; s != nil && (s.IsMapped || s.HasLocalTimes) {
 		head.Columns = s.Root.Fields
 	}
 	var err error

@@ -39,7 +39,7 @@ type Entry struct {
 	Deleted []byte // the rows that its table has deleted, in the format of remaining.ParseBitmap; nil if there are none
 	// Constants are columns.Constants of the file, as JSON; nil if there are none.
 	Constants []byte
-	Columns   *columns.Schema // the table whose columns the file must be read by; nil if it is read as it is
+	Columns   *columns.Schema // the table whose columns the file has; nil for a bare file
 }
 
 func (e Entry) checkAgainstPlan(in Input, err error) error {

@@ -42,6 +42,9 @@ const (
 	Variant = "variant"
 )
 
+// LocalTime is the type of times without a zone.
+const LocalTime = "timestamp_ntz"
+
 // Schema contains the columns of a table. NewSchema makes it; afterwards it does not change.
 type Schema struct {
 	Root Column // a struct, whose fields are the columns
@@ -49,6 +52,8 @@ type Schema struct {
 	// or because of a variant, which files do not always declare.
 	IsMapped bool
 	NeedsIDs bool // columns can be found in files with field ids only
+	// HasLocalTimes is set if a column has times without a zone, to which the table may have widened dates of its files.
+	HasLocalTimes bool
 	// Digest differs for schemas that show the same data file differently. It is 0 if IsMapped is not set.
 	Digest uint64
 
@@ -108,6 +113,7 @@ func (s *Schema) indexColumn(c *Column) error {
 	}
 	s.IsMapped = s.IsMapped || c.ID != 0 || c.Physical != "" || c.Default != nil || c.Type == Variant
 	s.NeedsIDs = s.NeedsIDs || c.ID != 0
+	s.HasLocalTimes = s.HasLocalTimes || c.Type == LocalTime
 	s.hasPhysical = s.hasPhysical || c.Physical != ""
 	for i := range c.Fields {
 		if f := &c.Fields[i]; f.Default != nil && (c != &s.Root || len(f.Fields) > 0) {
