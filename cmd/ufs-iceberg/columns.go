@@ -241,7 +241,6 @@ func setConstants(files []*dataFile, fields []iceberg.NestedField, planned []col
 	return nil
 }
 
-// defaultText returns the text for columns.Column.Default of a default, as it was decoded from JSON.
 func defaultText(columnType iceberg.Type, value any) (*string, error) {
 	text, isText := value.(string)
 	if !isText {
@@ -309,10 +308,9 @@ func partitionText(columnType iceberg.Type, value any) (*string, error) {
 	return &text, nil
 }
 
-// formatTime returns the text of a value of a type of times, or "" for another type or value.
 func formatTime(columnType iceberg.Type, value any) string {
 	var at time.Time
-	layout := ""
+	layout := "" // so is the text if the value does not fit the type
 	switch v := value.(type) {
 	case iceberg.Date:
 		at, layout = time.Unix(86400*int64(v), 0), map[string]string{"date": time.DateOnly}[columnType.Type()]

@@ -138,7 +138,6 @@ func (k *keyValues) comparisonKindOfKey() where.Kind {
 	return where.Kind{Class: where.KeyText}
 }
 
-// kindOfKeyType returns the kind of a key by its type in the schema of a table, or Other if there is no type.
 func kindOfKeyType(typ string) where.Kind {
 	switch typ {
 	case "":

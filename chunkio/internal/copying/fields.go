@@ -129,8 +129,8 @@ func mergeFields(c *catalog.Catalog, i int, fields, added []copier.Field) ([]cop
 func mergeEqualSchemaNodes(into, b schema.Node) (schema.Node, error) {
 	x, okX := into.(*schema.PrimitiveNode)
 	y, okY := b.(*schema.PrimitiveNode)
-	if okX && okY { // some writers annotate plain integers
-		x, y = withoutOwnAnnotation(x), withoutOwnAnnotation(y)
+	if okX && okY { // some writers annotate integers with their physical type
+		x, y = withoutIdleAnnotation(x), withoutIdleAnnotation(y)
 		into, b = x, y
 	}
 	if okX && okY && x.RepetitionType() == parquet.Repetitions.Required && y.RepetitionType() == parquet.Repetitions.Optional {
@@ -150,7 +150,6 @@ func mergeEqualSchemaNodes(into, b schema.Node) (schema.Node, error) {
 	return into, nil
 }
 
-// errNodesDiffer names the first field by which two nodes of one name differ, and both types.
 func errNodesDiffer(into, b schema.Node) error {
 	path := into.Name()
 	for {
@@ -183,8 +182,7 @@ func listFields(g *schema.GroupNode) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// withoutOwnAnnotation returns a column of integers without an annotation that states only its physical type.
-func withoutOwnAnnotation(n *schema.PrimitiveNode) *schema.PrimitiveNode {
+func withoutIdleAnnotation(n *schema.PrimitiveNode) *schema.PrimitiveNode {
 	t, is := n.LogicalType().(*schema.IntLogicalType)
 	if !is || !t.IsSigned() || n.PhysicalType() == parquet.Types.Int32 && t.BitWidth() != 32 {
 		return n

@@ -37,7 +37,7 @@ type List struct {
 // listBlock is the number of records in a block of a List; the first of them contains its whole path.
 const listBlock = 16
 
-// AppendEntry appends an entry. name is its path without the query; deleted and constants are those of storage.Entry.
+// AppendEntry appends an entry. name is its path without the query; deleted and constants are as in storage.Entry.
 // Entries must be added in byte order of their names.
 func (l *List) AppendEntry(name, query string, size int64, version string, deleted, constants []byte) {
 	q := len(l.queries) - 1

@@ -33,7 +33,6 @@ type Constant struct {
 // constantPageRows is the number of rows in all but the last of the pages of a row group.
 const constantPageRows = 1 << 16
 
-// addConstants appends the columns of `lacking` that have a value. elements are those of the other columns.
 func (f *Metadata) addConstants(elements []schemaElement, lacking []*columns.Column, constants columns.Constants) ([]schemaElement, error) {
 	for _, c := range lacking {
 		text := constants.ValueOf(c)
@@ -61,13 +60,13 @@ func newConstant(c *columns.Column, text string) (*Constant, error) {
 		k.setField(fieldID, int64(c.ID))
 	}
 	plain, err := k.parseValue(c.Type, text, int(c.Fixed))
-	if err != nil || k.physical() == parquet.Types.Boolean {
+	if err != nil || k.physicalType() == parquet.Types.Boolean {
 		return k, err
 	}
-	if k.physical() == parquet.Types.ByteArray {
+	if k.physicalType() == parquet.Types.ByteArray {
 		plain = append(binary.LittleEndian.AppendUint32(nil, uint32(len(plain))), plain...)
 	}
-	k.front = appendPage(dictionaryPage, 1, parquet.Encodings.Plain, plain)
+	k.front = encodePage(dictionaryPage, 1, parquet.Encodings.Plain, plain)
 	return k, nil
 }
 
@@ -76,7 +75,7 @@ func (k *Constant) setField(field int, value int64) {
 	k.element.fields[field] = value
 }
 
-func (k *Constant) physical() parquet.Type { return parquet.Type(k.element.fields[fieldType]) }
+func (k *Constant) physicalType() parquet.Type { return parquet.Type(k.element.fields[fieldType]) }
 
 // parseValue sets the type of the column and its value, and returns the value. fixed is columns.Column.Fixed.
 func (k *Constant) parseValue(typ, text string, fixed int) (value []byte, err error) {
@@ -146,7 +145,6 @@ func (k *Constant) parseValue(typ, text string, fixed int) (value []byte, err er
 	return value, nil
 }
 
-// parseBytes parses hexadecimal digits: of this number of bytes, or of any if it is 0.
 func (k *Constant) parseBytes(text string, fixed int) ([]byte, error) {
 	value, err := hex.DecodeString(text)
 	if err == nil && fixed > 0 && len(value) != fixed {
@@ -233,40 +231,37 @@ const (
 )
 
 func (k *Constant) chunkOf(rows int64) ChunkMeta {
-	m := ChunkMeta{Physical: k.physical()}
+	m := ChunkMeta{Physical: k.physicalType()}
 	m.Constant, m.Values, m.Codec = k, rows, compress.Codecs.Uncompressed
-	m.Size = k.PagesOf(nil, rows).size()
+	m.Size = k.PagesOf(nil, rows).countBytes()
 	m.Dictionary = int64(len(k.front))
-	for _, e := range []parquet.Encoding{k.encoding(), parquet.Encodings.RLE} {
+	for _, e := range []parquet.Encoding{k.pageEncoding(), parquet.Encodings.RLE} {
 		m.Encodings.Add(int64(e))
 	}
 	return m
 }
 
-func (k *Constant) encoding() parquet.Encoding {
-	if k.physical() == parquet.Types.Boolean {
+func (k *Constant) pageEncoding() parquet.Encoding {
+	if k.physicalType() == parquet.Types.Boolean {
 		return parquet.Encodings.RLE
 	}
 	return parquet.Encodings.RLEDict
 }
 
-// rowsPage returns a data page of up to constantPageRows rows: a run of the value's index in the dictionary, which is 0, or
-// of the boolean.
 func (k *Constant) rowsPage(rows int64) []byte {
 	run := binary.AppendUvarint(nil, uint64(rows)<<1)
-	if k.physical() == parquet.Types.Boolean {
+	if k.physicalType() == parquet.Types.Boolean {
 		run = append(run, k.value[0])
 		run = append(binary.LittleEndian.AppendUint32(nil, uint32(len(run))), run...)
 	} else {
-		run = append(append([]byte{1}, run...), 0) // indices of one bit
+		run = append(append([]byte{1}, run...), 0) // indices of one bit: of the only value in the dictionary
 	}
-	return appendPage(dataPage, rows, k.encoding(), run)
+	return encodePage(dataPage, rows, k.pageEncoding(), run)
 }
 
 const dataPage = 0
 
-// appendPage returns a page of version 1 with its header: parquet.thrift numbers their fields.
-func appendPage(kind byte, values int64, encoding parquet.Encoding, content []byte) (page []byte) {
+func encodePage(kind byte, values int64, encoding parquet.Encoding, content []byte) (page []byte) {
 	number := func(delta byte, v int64) {
 		page = binary.AppendVarint(append(page, delta<<4|thrift.I32), v)
 	}
@@ -304,7 +299,7 @@ func (k *Constant) PagesOf(file format.Input, rows int64) *ConstantPages {
 	return p
 }
 
-func (p *ConstantPages) size() int64 {
+func (p *ConstantPages) countBytes() int64 {
 	return int64(len(p.front)) + p.fullPages*int64(len(p.full)) + int64(len(p.last))
 }
 
