@@ -79,8 +79,7 @@ func (k *Constant) physicalType() parquet.Type { return parquet.Type(k.element.f
 
 // parseValue sets the type of the column and its value, and returns the value. fixed is columns.Column.Fixed.
 func (k *Constant) parseValue(typ, text string, fixed int) (value []byte, err error) {
-	physical, digits := parquet.Types.Int64, ""
-	var whole int64
+	physical, whole := parquet.Types.Int64, int64(0)
 	switch typ {
 	case "bool":
 		var truth bool
@@ -126,7 +125,7 @@ func (k *Constant) parseValue(typ, text string, fixed int) (value []byte, err er
 		k.element.logical = []byte{14<<4 | thrift.Struct, thrift.Stop, thrift.Stop}
 		k.element.set |= 1 << fieldLogical
 	default:
-		if digits, _ = strings.CutPrefix(typ, "decimal("); digits == typ {
+		if !strings.HasPrefix(typ, "decimal(") {
 			return nil, errors.New("values of this type cannot be constants")
 		}
 		physical, whole, value, err = k.parseDecimal(typ, text, fixed)
