@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
@@ -275,7 +276,7 @@ func partitionText(columnType iceberg.Type, value any) (*string, error) {
 			text = strconv.FormatBool(v.Bool())
 		}
 	case iceberg.StringType:
-		if s, ok := value.(string); ok {
+		if s, ok := value.(string); ok && utf8.ValidString(s) { // JSON would replace other bytes
 			return &s, nil
 		}
 	case iceberg.Float32Type, iceberg.Float64Type:
