@@ -99,7 +99,7 @@ type Table struct {
 	Format  string `json:"format"`  // "delta" or "iceberg"
 	Version int64  `json:"version"` // of Iceberg the id of a snapshot, which may be any number
 	Time    string `json:"time"`    // time of the version, RFC 3339
-	// Schema identifies the columns as which the table was read. It is empty if the version determines them.
+	// Schema identifies the columns as which the table was read. It is empty if the data files have the names of the table.
 	Schema string `json:"schema,omitempty"`
 }
 

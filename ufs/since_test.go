@@ -38,6 +38,8 @@ type lake struct {
 	files int
 	id    float64
 	names []string // columns
+	// physical has the columns' names in the files, if the table maps them.
+	physical map[string]string
 }
 
 var lakeColumns = []string{"id", "a", "b", "c", "ab", "far", "gap", "count", "kind"}
@@ -59,11 +61,17 @@ func newLake(t *testing.T, seed uint64, moreColumns ...string) *lake {
 // schema is the action that sets the columns.
 func (l *lake) schema(id uint64) any {
 	var fields []map[string]any
-	for _, name := range l.names {
-		fields = append(fields, map[string]any{"name": name, "type": "double", "nullable": true, "metadata": map[string]any{}})
+	mode := map[string]any{}
+	for i, name := range l.names {
+		mapping := map[string]any{}
+		if l.physical != nil {
+			mapping = map[string]any{"delta.columnMapping.id": i + 1, "delta.columnMapping.physicalName": l.physical[name]}
+			mode["delta.columnMapping.mode"] = "name"
+		}
+		fields = append(fields, map[string]any{"name": name, "type": "double", "nullable": true, "metadata": mapping})
 	}
 	schema := string(must.Get(json.Marshal(map[string]any{"type": "struct", "fields": fields}))(l.t))
-	return map[string]any{"metaData": map[string]any{"id": fmt.Sprint("lake ", id), "format": map[string]any{"provider": "parquet"}, "schemaString": schema, "partitionColumns": []string{}, "configuration": map[string]any{}}}
+	return map[string]any{"metaData": map[string]any{"id": fmt.Sprint("lake ", id), "format": map[string]any{"provider": "parquet"}, "schemaString": schema, "partitionColumns": []string{}, "configuration": mode}}
 }
 
 func (l *lake) newRows(n int) [][]float64 {
@@ -535,6 +543,23 @@ func TestSinceRefusals(t *testing.T) {
 	if _, err := ufs.Select(t.Context(), ufs.Request{Stats: losses, Choice: ufs.Choice{K: 3}}); exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "merge it with") {
 		t.Errorf("selecting from losses: %v, want a refusal", err)
 	}
+}
+
+// TestSinceSwappedColumns: two columns that have exchanged their names since then are no longer the columns of the sums.
+func TestSinceSwappedColumns(t *testing.T) {
+	l := newLake(t, 9)
+	l.physical = map[string]string{}
+	for _, name := range l.names {
+		l.physical[name] = name
+	}
+	features := []string{"deletionVectors", "columnMapping"}
+	l.commit(map[string]any{"protocol": map[string]any{"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": features, "writerFeatures": features}}, l.schema(9))
+	l.commit(l.addRows(l.newRows(100), true))
+	base, same := l.scanned(-1, 1), l.scanned(1, 2)
+	merged(t, ufs.MergeRequest{}, base, same)
+	l.physical["b"], l.physical["c"] = "c", "b"
+	l.commit(l.schema(9), l.addRows(l.newRows(100), true))
+	refused(t, exit.Usage, "with different columns, which were renamed", ufs.MergeRequest{}, base, same, l.scanned(2, 3))
 }
 
 // TestSinceWithinMemory: a scan and a merge of gains and losses run with the memory that they ask for.

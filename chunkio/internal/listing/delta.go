@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -174,6 +175,9 @@ func expandDelta(ctx context.Context, a *opening.Access, arg string) (*List, err
 		Losses: losses,
 		Table:  &stream.Table{ID: s.ID, Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
 		Schema: s.Schema, KeyTexts: NewKeyTexts(s.Partitions),
+	}
+	if s.Schema != nil && s.Schema.Digest != 0 { // a column may have the name that another one had before
+		list.Table.Schema = strconv.FormatUint(s.Schema.Digest, 16)
 	}
 	type placed struct {
 		name, query string
