@@ -120,34 +120,47 @@ func computeQ(q, rowNorms []float64) {
 	}
 }
 
+// iterateFromUpdate updates W from Q, and Q from W, until the objective rests. Under Scatter, where the paper's steps
+// are short, it tries longer ones, and takes the paper's step after each that raises the objective.
 func (s *solver) iterateFromUpdate(ctx context.Context, first *wUpdate, gamma float64, opt Options) (*Result, *wUpdate, error) {
 	r := &Result{}
 	var best *wUpdate
 	u, last := first, 0.0
 	q := make([]float64, s.d)
+	extrapolates := opt.Constraint == Scatter && opt.Iterations == 0
+	var longer extrapolator
+	isLonger, mayRest := false, false // this step; a longer step hardly lowered the objective
 	for t := range opt.maxUpdates() {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		if t > 0 {
-			computeQ(q, best.norm)
+			if isLonger = extrapolates && !mayRest && longer.predictQ(q); !isLonger {
+				computeQ(q, best.norm)
+			}
 			var err error
 			if u, err = s.form.minimizeCost(gamma, q, best.basis); err != nil {
 				return nil, nil, err
 			}
+			longer.recordUpdate(q, u.norm)
 		}
 		value := s.form.costOf(u)
 		for _, norm := range u.norm {
 			value += gamma * math.Sqrt(norm*norm+epsilon)
+		}
+		if isLonger && !(value <= last) {
+			longer = extrapolator{}
+			continue
 		}
 		allowed := u.costSlack + s.noise + float64(s.d)*0x1p-52*(math.Abs(last)+math.Abs(value)) // the sums over d rows also round
 		if !r.RecordStep(t+1, value, allowed, opt.Tol, opt.Progress) {
 			break
 		}
 		best, last = u, value
-		if r.Converged && opt.Iterations == 0 {
+		if r.Converged && !isLonger && opt.Iterations == 0 {
 			break
 		}
+		mayRest, r.Converged = r.Converged && isLonger, r.Converged && !isLonger
 	}
 	return r, best, nil
 }
