@@ -226,23 +226,54 @@ func azureCredentials() map[string]string {
 	return map[string]string{"AZURE_STORAGE_ACCOUNT": azureAccount, "AZURE_STORAGE_KEY": azureKey}
 }
 
+// azure is the one azurite of this process, if a test has started it. Node takes a second to start it, so each test gets
+// a container of its own instead.
+var azure struct {
+	mu         sync.Mutex
+	server     *Server
+	containers int
+	alive      *os.File // the other end of the server's standard input, which closes when this process ends
+}
+
+// azureScript runs azurite until its standard input is closed.
+const azureScript = `process.stdin.on("end", () => process.exit()).resume(); process.argv.splice(1, 0, "azurite"); require(process.env.UFS_STREAM_TEST_AZURITE)`
+
 func startAzure(t testing.TB) *Server {
 	t.Helper()
 	program := testtool.NodeProgram(t, "azurite-blob", "azurite", "3.35.0")
-	port, dir := freeport.FindPort(t), t.TempDir()
-	s := launchServer(t, &Server{
-		Scheme: "azblob", Bucket: "lake", Endpoint: fmt.Sprintf("http://127.0.0.1:%d", port), Secrets: []string{azureKey},
-		query: "endpoint=%s/" + azureAccount,
-		command: func() *exec.Cmd {
-			return exec.Command(program, "--blobPort", fmt.Sprint(port), "--location", dir, "--silent", "--disableTelemetry", "--skipApiVersionCheck") //nolint:noctx // Stop ends it
-		},
-	})
-	sendSignedPut(t, s.Endpoint, "/lake", "restype=container", nil)
+	azure.mu.Lock()
+	defer azure.mu.Unlock()
+	if azure.server == nil {
+		port := freeport.FindPort(t)
+		stdin, alive, err := os.Pipe()
+		must.Do(t, err)
+		azure.alive = alive
+		server := &Server{
+			Scheme: "azblob", Endpoint: fmt.Sprintf("http://127.0.0.1:%d", port), Secrets: []string{azureKey},
+			query: "endpoint=%s/" + azureAccount,
+			command: func() *exec.Cmd {
+				cmd := exec.Command("node", "-e", azureScript, "--", "--blobPort", fmt.Sprint(port), "--inMemoryPersistence", "--silent", "--disableTelemetry", "--skipApiVersionCheck") //nolint:noctx // its standard input ends it
+				cmd.Env = append(os.Environ(), "UFS_STREAM_TEST_AZURITE="+program)
+				cmd.Stdin = stdin
+				return cmd
+			},
+			t: t, log: &serverLog{},
+		}
+		server.Start()
+		azure.server = server
+	}
+	s := *azure.server
+	s.t, s.Bucket = t, "lake"
+	if azure.containers++; azure.containers > 1 {
+		s.Bucket = fmt.Sprint("lake", azure.containers)
+	}
+	sendSignedPut(t, s.Endpoint, "/"+s.Bucket, "restype=container", nil)
+	bucket := s.Bucket
 	s.put = func(key string, content []byte) {
 		t.Helper()
-		sendSignedPut(t, s.Endpoint, "/lake/"+(&url.URL{Path: key}).EscapedPath(), "", content)
+		sendSignedPut(t, s.Endpoint, "/"+bucket+"/"+(&url.URL{Path: key}).EscapedPath(), "", content)
 	}
-	return s
+	return &s
 }
 
 func sendSignedPut(t testing.TB, endpoint, path, query string, content []byte) {

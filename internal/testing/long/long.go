@@ -1,0 +1,29 @@
+// Package long leaves the longest tests to the whole check. go test ./... takes a few minutes without them.
+package long
+
+import (
+	"os"
+	"testing"
+)
+
+// variable is set to 1 by .ci/run, which runs all laws in full.
+const variable = "UFS_LONG"
+
+// IsOn reports whether laws run in full.
+func IsOn() bool { return os.Getenv(variable) == "1" }
+
+// Test skips t unless laws run in full.
+func Test(t testing.TB) {
+	t.Helper()
+	if !IsOn() {
+		t.Skip("a long law: set " + variable + "=1")
+	}
+}
+
+// Count returns the number of cases of a law that has too many for every run: all of them in full, few otherwise.
+func Count(few, all int) int {
+	if IsOn() {
+		return all
+	}
+	return few
+}
