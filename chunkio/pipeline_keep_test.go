@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/chunkiotest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/dataset"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -46,7 +47,7 @@ func keptTable(rng *rand.Rand, rows int, share float64, missing bool) *chunkiote
 // weight, for any limit, memory and number of threads, and after a pass that failed.
 func TestKeepChangesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 3))
-	rounds := 300
+	rounds := long.Count(60, 300)
 	if testing.Short() {
 		rounds = 60
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -38,10 +39,15 @@ func (c columns) rounded() columns {
 // by an earlier one; with enough memory, all of them read once.
 func TestReadOnce(t *testing.T) {
 	whole, spoiled := faces(1000, 24, 3).rounded().write(t), faces(1000, 24, 3).rounded().spoiled().write(t)
+	turn := 0
 	each(t, func(t *testing.T, spec method.Spec, q Request) {
-		for _, c := range []struct{ path, missing, scale string }{
+		turn++
+		for i, c := range []struct{ path, missing, scale string }{
 			{whole, "error", ""}, {spoiled, "mean", ""}, {spoiled, "drop-row", ""}, {whole, "error", "rank"}, {spoiled, "mean", "rank"},
 		} {
+			if !long.IsOn() && (turn+i)%3 != 0 {
+				continue // every method reads in some ways, and every way is read by some methods
+			}
 			if c.path == whole && c.scale == "rank" && !spec.Takes.Cells {
 				continue // for those that the spoiled table is not for
 			}

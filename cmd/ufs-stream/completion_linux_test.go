@@ -83,8 +83,8 @@ func (y *typist) enter(t *testing.T, keys string) string {
 	from := y.seen.Len()
 	y.mu.Unlock()
 	want.Get(y.outer.WriteString(keys + "\r" + "printf 'the %s is ready\\n' shell\r"))(t)
-	for range 600 {
-		time.Sleep(50 * time.Millisecond)
+	for range 15_000 {
+		time.Sleep(2 * time.Millisecond)
 		y.mu.Lock()
 		said := y.seen.String()[from:]
 		y.mu.Unlock()

@@ -29,7 +29,7 @@ func TestModuleOutside(t *testing.T) {
 		t.Fatalf("writing the Parquet file: %v", err)
 	}
 	run := exec.CommandContext(t.Context(), "go", "run", "-mod=mod", "-modfile="+filepath.Join(scratch, "go.mod"), ".", data)
-	run.Dir, run.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	run.Dir, run.Env = dir, append(os.Environ(), "GOWORK=off")
 	out, err := run.CombinedOutput()
 	if want := "spread x039 x049 x036\ngreedy x038 x033 x025\n"; err != nil || string(out) != want {
 		t.Errorf("%v\n%s\nwant %s", err, out, want)
@@ -74,7 +74,7 @@ func TestGoOfTheDocs(t *testing.T) {
 		}
 		program := filepath.Join(dir, "program")
 		build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-o", program, ".")
-		build.Dir, build.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+		build.Dir, build.Env = dir, append(os.Environ(), "GOWORK=off")
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("build: %v\n%s", err, out)
 		}

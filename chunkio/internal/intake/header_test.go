@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
 
 // columnNames returns the names that a text's columns get, and the doubts about them.
@@ -173,7 +174,7 @@ func TestHeadersOfRandomTables(t *testing.T) {
 	}
 	for name, value := range values {
 		for head, title := range heads {
-			for trial := range 60 {
+			for trial := range long.Count(8, 60) {
 				d, n := 3+rng.IntN(30), 8+rng.IntN(60)
 				clear(walk)
 				var b strings.Builder
