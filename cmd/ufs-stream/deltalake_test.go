@@ -19,6 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
 	"github.com/ufs-stream/ufs-stream/internal/convert"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	mustbe "github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -124,7 +125,9 @@ func encodeZ85(word uint32) string {
 // for its footer and its columns, and a plan one. Each of the four files of vectors takes two, and the log, its listing and
 // looks for a file of this name ten. The same table is read as here.
 func TestDeltaRequests(t *testing.T) {
-	const files, rows, filesOfVector = 1000, 20, 250
+	const rows = 20
+	files := long.Count(100, 1000)
+	filesOfVector := files / 4
 	s := storetest.S3(t)
 	proxy := storetest.NewProxy(t, s.Endpoint)
 	dir := filepath.Join(s.Dir, "lake")
@@ -199,16 +202,16 @@ func TestLakeChangesBetweenRuns(t *testing.T) {
 			l.commit(t, schemaOfLake(t, renamed, tableNames(physical)))
 		},
 		"more rows are deleted": func(l *lake, physical, files, chosen []string) {
-			vector := writeVectors(t, l.dir, 9, 1, 2000, func(i int) bool { return i%5 == 1 || i == 3 })[0]
+			vector := writeVectors(t, l.dir, 9, 1, 1000, func(i int) bool { return i%5 == 1 || i == 3 })[0]
 			removed := map[string]any{"remove": map[string]any{"path": files[0], "dataChange": true, "deletionVector": l.vectors[0]}}
 			l.commit(t, removed, addOfLake(t, l.dir, files[0], vector))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in, paths := plant(t, 6000, 3)
+			in, paths := plant(t, 3000, 3)
 			files := convert.Each(paths, filepath.Base)
 			physical := plantedColumns(t, in)
-			l := plantLake(t, in, files, physical, 2000, 2, func(i int) bool { return i%5 == 1 })
+			l := plantLake(t, in, files, physical, 1000, 2, func(i int) bool { return i%5 == 1 })
 			at := folder(t)
 			must(t, "select", in, "--method", "greedy", "-k", "4", "-o", at("sel.json"))
 			scan := []string{"scan", in, "--missing", "error"}

@@ -16,6 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/testing/faults"
 	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -220,6 +221,9 @@ func TestWriteFaults(t *testing.T) {
 				t.Fatalf("%d changes: %+v", calls.Load(), r)
 			}
 			for n := range calls.Load() {
+				if !long.Takes(int(n), 2) {
+					continue
+				}
 				for fault, remedy := range map[syscall.Errno]string{syscall.ENOSPC: "free some space", syscall.EROFS: "choose a folder you may write to"} {
 					b.ready(t, v)
 					r := b.faulty(t.Context(), at(n+1, fault), v)

@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/anchor"
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -75,7 +76,10 @@ func TestGraphShards(t *testing.T) {
 		one := filepath.Join(t.TempDir(), "one.ufs")
 		must(t, slices.Concat(shape, []string{"scan", in, "--method", "mcfs", "-o", one})...)
 		sameGraph(t, all, one)
-		for method := range strings.SplitSeq(c.methods, ",") {
+		for i, method := range strings.Split(c.methods, ",") {
+			if !long.Takes(i, 2) {
+				continue
+			}
 			want := rankingOf(selection(t, slices.Concat(shape, []string{in, "--method", method, "-k", "9"})...))
 			for _, stats := range []string{all, one} {
 				if got := rankingOf(selection(t, "--stats", stats, "--method", method, "-k", "9")); got != want {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -85,7 +86,10 @@ func TestCutsAndThreads(t *testing.T) {
 	want := make(map[string][]string)
 	for _, n := range []int{1, 21} {
 		dir, paths := plant(t, 1260, n)
-		for _, request := range slices.Concat(grams, graphRequests()) {
+		for i, request := range slices.Concat(grams, graphRequests()) {
+			if i >= len(grams) && !long.Takes(i, 2) {
+				continue
+			}
 			check := sameBits(t)
 			for _, c := range []struct{ threads, limit string }{{"1", "2GiB"}, {"8", "190MiB"}} {
 				s := selection(t, append(strings.Fields(request), dir, "-k", "9", "--threads", c.threads, "--memory-limit", c.limit)...)
@@ -141,7 +145,7 @@ func TestRowsLimitsAndThreads(t *testing.T) {
 	const side = 10
 	in, pixels := wide(t), wideOf(t, planted.New(planted.Options{Rows: 3000, Columns: side * side}))
 	const cells = " --shape 10x10 --clusters 4 "
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args    string
 		keepsG  bool // without G its answers are equal to rounding only
 		rereads bool // before it needs scratch files, it reads the input in every iteration
@@ -154,6 +158,9 @@ func TestRowsLimitsAndThreads(t *testing.T) {
 		{"--method cpufsnn --missing mean --graph anchor --anchors 30" + cells + pixels, true, true, true},
 		{"--method cpufs --sample 1500 --graph knn" + cells + pixels, true, true, false},
 	} {
+		if !long.Takes(i, 2) {
+			continue
+		}
 		scratch := t.TempDir()
 		flags := append(strings.Fields(c.args), "-k", "9", "--max-iter", "2", "--temp-dir", scratch)
 		m := forecastOf(t, append(flags, "--threads", "1")...).Memory
@@ -197,7 +204,10 @@ func TestRecordsItsFlags(t *testing.T) {
 	tree, sel := filepath.Join(t.TempDir(), "tree.json"), filepath.Join(t.TempDir(), "sel.json")
 	must(t, "tree", in, "--tree", "correlation", "-o", tree)
 	graphs := append(graphRequests(), "--method sfufs --seed 5 --anchors 33 --neighbors 4 --label x000 --exclude x04*")
-	for _, args := range slices.Concat(graphs, rowsRequests(), []string{"--method hufs --tree " + tree}) {
+	for i, args := range slices.Concat(graphs, rowsRequests(), []string{"--method hufs --tree " + tree}) {
+		if !long.Takes(i, 3) {
+			continue
+		}
 		flags := append(strings.Fields(args), in, "-k", "6")
 		if !slices.Contains(graphs, args) {
 			flags = append(flags, "--max-iter", "5")

@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	mustbe "github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -56,7 +57,7 @@ func TestPlanKeepsItsWord(t *testing.T) {
 	pixels, pixelHoles := wideOf(t, planted.New(planted.Options{Rows: 2400, Columns: 144})), wideOf(t, holed(planted.New(planted.Options{Rows: 2400, Columns: 144})))
 	const iterates = " --max-iter 2 --clusters 3"
 	const cells = iterates + " --shape 12x12"
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args, in string
 		outOfCore
 	}{
@@ -88,6 +89,9 @@ func TestPlanKeepsItsWord(t *testing.T) {
 		{"--method cpufs --graph anchor --missing drop-row" + cells, pixelHoles, scratches},
 	} {
 		t.Run(c.args, func(t *testing.T) {
+			if !long.Takes(i, 2) {
+				long.Test(t)
+			}
 			request := append(strings.Fields(c.args), c.in)
 			flags := append(slices.Clone(request), "-k", "3")
 			f := forecastOf(t, flags...)
@@ -192,7 +196,10 @@ func TestOptionsSpelled(t *testing.T) {
 			args = append(args, "--shape", "3x4")
 		}
 		for _, more := range []string{"", "--memory-limit 1MiB", "--format json", "--scale rank", "--variance 0.5", "--refine swap", "--smooth auto", "--keep x00000", "--sketch 40", "--sample 0", "--missing pairwise"} {
-			for _, verb := range []string{"plan", "path"} {
+			for i, verb := range []string{"plan", "path"} {
+				if !long.Takes(i+len(m.Name)+len(more), 2) {
+					continue
+				}
 				invoke(slices.Concat([]string{verb}, args, strings.Fields(more))...)
 			}
 		}
@@ -257,7 +264,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 // that plan names.
 func TestPeakMemory(t *testing.T) {
 	in := fixtures.DatasetPath(t, "mnist10k.parquet")
-	for _, args := range []string{"--method eufs --graph anchor --state float32 --max-iter 3", "--method hufs --tree image --max-iter 3", "--method cpufs --graph anchor --max-iter 2"} {
+	for _, args := range []string{"--method eufs --graph anchor --state float32 --max-iter 3", "--method hufs --tree image --max-iter 3", "--method cpufs --graph anchor --max-iter 2"}[:long.Count(1, 3)] {
 		flags := append(strings.Fields(args), in, "--label", "label", "--sample", "0", "--threads", "2")
 		smallest := forecastOf(t, flags...).Memory.Smallest
 		out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, flags...)...).Output()

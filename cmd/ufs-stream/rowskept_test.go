@@ -11,6 +11,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -46,7 +47,7 @@ func TestKeptRowsGiveTheAnswerOfTheData(t *testing.T) {
 	planted, _ := plant(t, 900, 2)
 	messy := fixtures.DatasetPath(t, "messy.parquet")
 	sparse := fixtures.DatasetPath(t, "basehock_sparse.parquet")
-	for _, c := range []struct{ reading, choosing string }{
+	for i, c := range []struct{ reading, choosing string }{
 		{planted, "--method eufs --clusters 3 --max-iter 4 --graph anchor --anchors 40"},
 		{planted + " --seed 5 --label x000 --exclude x04*", "--method hufs --clusters 3 --max-iter 4 --tree correlation --alpha 0.1x"},
 		{planted + " --where x000>0", "--method cpufs --shape 5x10 --max-iter 3 --neighbors 3"},
@@ -55,6 +56,9 @@ func TestKeptRowsGiveTheAnswerOfTheData(t *testing.T) {
 		{messy + " --label label --missing drop-row", "--method eufs --clusters 3 --max-iter 4"},
 		{sparse + " --sparse indices,values,4862", "--method eufs --clusters 2 --max-iter 2 --graph none"},
 	} {
+		if !long.Takes(i, 2) {
+			continue
+		}
 		reading, choosing := strings.Fields(c.reading), append(strings.Fields(c.choosing), "-k", "6")
 		all := keptRows(t, 300, reading...)
 		want := selection(t, slices.Concat(reading, choosing, []string{"--sample", "300"})...)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
 
 // TestStatsServeEverySetting: a file and its statistics give the same selection under
@@ -20,13 +21,16 @@ func TestStatsServeEverySetting(t *testing.T) {
 	if out := must(t, "inspect", graph); !strings.Contains(out, "graph statistics") || !strings.Contains(out, "--anchors 900") {
 		t.Errorf("inspect said:\n%s", out)
 	}
-	for _, args := range []string{
+	for i, args := range []string{
 		"-k 9 --method partgreedy --scale none", "-k 9 --method variance", "-k 9 --method greedy", "-k 9 --method greedy --scale none", "-k 9 --method greedy --scale center",
 		"-k 9 --method greedy --scale minmax", "-k 9 --method greedy --scale unit", "-k 9 --method greedy --scale pareto",
 		"--variance 0.9", "-k 14 --method greedy --keep x040,x00*", "-k 9 --method partgreedy --partitions 4", "-k 9 --method partgreedy --seed 5",
 		"-k 5 --method variance", "-k 5 --method variance --scale minmax", "-k 5 --method random --seed 7",
 		"-k 5 --method greedy --exclude x01*,x020", "-k 5 --method greedy --columns x0[0-3]*", "-k 5 --columns x0[0-3]* --method variance", "-k 9 --method greedy --missing mean",
 	} {
+		if !long.Takes(i, 2) {
+			continue
+		}
 		a := selection(t, append(strings.Fields(args), in)...)
 		for _, from := range []string{stats, graph} {
 			if from == graph && (strings.Contains(args, "columns") || strings.Contains(args, "exclude")) {
@@ -63,7 +67,7 @@ func TestStatsAndMissing(t *testing.T) {
 		{mean, "", exit.Done}, {mean, "mean", exit.Done}, {mean, "zero", exit.Done}, {mean, "drop-row", exit.Usage}, {mean, "error", exit.Usage},
 		{drop, "", exit.Done}, {drop, "drop-row", exit.Done}, {drop, "mean", exit.Usage},
 	} {
-		args := []string{"select", "--stats", c.stats, "-k", "4"}
+		args := []string{"select", "--method", "greedy", "--stats", c.stats, "-k", "4"}
 		if c.missing != "" {
 			args = append(args, "--missing", c.missing)
 		}

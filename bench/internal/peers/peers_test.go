@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
 
 // bench is the program with the verbs that these tests run.
@@ -80,6 +81,7 @@ func peerLines(t *testing.T, o *options) map[string]map[string]string {
 }
 
 func TestPeers(t *testing.T) {
+	long.Test(t)
 	o := tinyPeers(t)
 	lines := peerLines(t, o)
 	if len(lines) != len(allPeers()) {

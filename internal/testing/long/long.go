@@ -27,3 +27,6 @@ func Count(few, all int) int {
 	}
 	return few
 }
+
+// Takes reports whether the case i of a law takes part: every case in full, one of n otherwise.
+func Takes(i, n int) bool { return IsOn() || i%n == 0 }
