@@ -100,7 +100,7 @@ func naiveTarget(text string, codes bool) float64 {
 // of threads and any memory.
 func TestClassesAgreeWithNaiveTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 2))
-	for round := range long.Count(10, 40) {
+	for round := range long.CountCases(10, 40) {
 		rows := []int{1, 2, 255, 256, 257, 3000, 20000}[rng.IntN(7)]
 		tab := chunkiotest.RandomTable(rng, rows, 1+rng.IntN(3), []float64{0, 0.05}[rng.IntN(2)])
 		kinds := []int{1, 3, 1000}[rng.IntN(3)]

@@ -47,7 +47,7 @@ func keptTable(rng *rand.Rand, rows int, share float64, missing bool) *chunkiote
 // weight, for any limit, memory and number of threads, and after a pass that failed.
 func TestKeepChangesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 3))
-	rounds := long.Count(60, 300)
+	rounds := long.CountCases(60, 300)
 	if testing.Short() {
 		rounds = 60
 	}

@@ -284,7 +284,7 @@ func TestDamagedMaps(t *testing.T) {
 		whole, err := os.ReadFile(path)
 		formattest.Must(t, err)
 		rng := rand.New(rand.NewPCG(8, 8))
-		for range long.Count(60, 400) {
+		for range long.CountCases(60, 400) {
 			bad := bytes.Clone(whole)
 			for range 1 + rng.IntN(3) {
 				bad[rng.IntN(len(bad))] ^= byte(1 << rng.IntN(8))

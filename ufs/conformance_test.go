@@ -175,7 +175,7 @@ func TestColumnsCanBePermuted(t *testing.T) {
 
 // The memory that a method declares in addition to its evidence bounds the memory that it holds.
 func TestHeapStaysBelowDeclaredCost(t *testing.T) {
-	for _, shape := range [][2]int{{300, 400}, {3000, 60}, {1500, 240}}[:long.Count(1, 3)] {
+	for _, shape := range [][2]int{{300, 400}, {3000, 60}, {1500, 240}}[:long.CountCases(1, 3)] {
 		path := faces(shape[0], shape[1], 4).write(t)
 		t.Run(fmt.Sprintf("%dx%d", shape[0], shape[1]), func(t *testing.T) {
 			each(t, func(t *testing.T, _ method.Spec, q Request) {

@@ -28,7 +28,7 @@ import (
 // TestRefusalKeepsWithinTheLimit: input whose columns alone do not fit is not opened beyond the limit to find
 // its other needs, and the refusal calls its figure a lower bound.
 func TestRefusalKeepsWithinTheLimit(t *testing.T) {
-	elements := long.Count(1_000_000, 3_000_000)
+	elements := long.CountCases(1_000_000, 3_000_000)
 	list := arrow.FixedSizeListOf(int32(elements), arrow.PrimitiveTypes.Float32)
 	path := filepath.Join(t.TempDir(), "wide.arrow")
 	file := must.Get(os.Create(path))(t)

@@ -46,7 +46,7 @@ func TestNarrowFactorSelectsAlike(t *testing.T) {
 	for _, prefix := range []string{"", "sparse "} {
 		for _, name := range []string{"greedy", "partgreedy"} {
 			for _, scale := range []string{"", "none", "minmax", "rank"} {
-				for _, sample := range []int64{0, 25}[:long.Count(1, 2)] {
+				for _, sample := range []int64{0, 25}[:long.CountCases(1, 2)] {
 					q := Request{Choice: Choice{Method: name, K: 12, Scale: scale}, Columns: Columns{Missing: "mean"}, SampleRows: sample}
 					if prefix != "" {
 						if q.Columns.Sparse = fmt.Sprint("indices,values,", len(table.Cols)); scale == "rank" {

@@ -12,7 +12,7 @@ import (
 // TestManySelects: a program that selects again and again, with every method, holds no more memory, no
 // more files and no more goroutines after the 200th time than after the 20th.
 func TestManySelects(t *testing.T) {
-	first, last := 20, long.Count(80, 200)
+	first, last := 20, long.CountCases(80, 200)
 	path := faces(60, 12, 3).write(t)
 	list, scratch := methods.All(), t.TempDir()
 	held := func() (heap uint64, files int) {

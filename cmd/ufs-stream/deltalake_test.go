@@ -126,7 +126,7 @@ func encodeZ85(word uint32) string {
 // looks for a file of this name ten. The same table is read as here.
 func TestDeltaRequests(t *testing.T) {
 	const rows = 20
-	files := long.Count(100, 1000)
+	files := long.CountCases(100, 1000)
 	filesOfVector := files / 4
 	s := storetest.S3(t)
 	proxy := storetest.NewProxy(t, s.Endpoint)

@@ -221,7 +221,7 @@ func TestWriteFaults(t *testing.T) {
 				t.Fatalf("%d changes: %+v", calls.Load(), r)
 			}
 			for n := range calls.Load() {
-				if !long.Takes(int(n), 2) {
+				if !long.TakesCase(int(n), 2) {
 					continue
 				}
 				for fault, remedy := range map[syscall.Errno]string{syscall.ENOSPC: "free some space", syscall.EROFS: "choose a folder you may write to"} {

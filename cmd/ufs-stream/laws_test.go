@@ -87,7 +87,7 @@ func TestCutsAndThreads(t *testing.T) {
 	for _, n := range []int{1, 21} {
 		dir, paths := plant(t, 1260, n)
 		for i, request := range slices.Concat(grams, graphRequests()) {
-			if i >= len(grams) && !long.Takes(i, 2) {
+			if i >= len(grams) && !long.TakesCase(i, 2) {
 				continue
 			}
 			check := sameBits(t)
@@ -158,7 +158,7 @@ func TestRowsLimitsAndThreads(t *testing.T) {
 		{"--method cpufsnn --missing mean --graph anchor --anchors 30" + cells + pixels, true, true, true},
 		{"--method cpufs --sample 1500 --graph knn" + cells + pixels, true, true, false},
 	} {
-		if !long.Takes(i, 2) {
+		if !long.TakesCase(i, 2) {
 			continue
 		}
 		scratch := t.TempDir()
@@ -205,7 +205,7 @@ func TestRecordsItsFlags(t *testing.T) {
 	must(t, "tree", in, "--tree", "correlation", "-o", tree)
 	graphs := append(graphRequests(), "--method sfufs --seed 5 --anchors 33 --neighbors 4 --label x000 --exclude x04*")
 	for i, args := range slices.Concat(graphs, rowsRequests(), []string{"--method hufs --tree " + tree}) {
-		if !long.Takes(i, 3) {
+		if !long.TakesCase(i, 3) {
 			continue
 		}
 		flags := append(strings.Fields(args), in, "-k", "6")

@@ -89,8 +89,8 @@ func TestPlanKeepsItsWord(t *testing.T) {
 		{"--method cpufs --graph anchor --missing drop-row" + cells, pixelHoles, scratches},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			if !long.Takes(i, 2) {
-				long.Test(t)
+			if !long.TakesCase(i, 2) {
+				long.SkipTest(t)
 			}
 			request := append(strings.Fields(c.args), c.in)
 			flags := append(slices.Clone(request), "-k", "3")
@@ -197,7 +197,7 @@ func TestOptionsSpelled(t *testing.T) {
 		}
 		for _, more := range []string{"", "--memory-limit 1MiB", "--format json", "--scale rank", "--variance 0.5", "--refine swap", "--smooth auto", "--keep x00000", "--sketch 40", "--sample 0", "--missing pairwise"} {
 			for i, verb := range []string{"plan", "path"} {
-				if !long.Takes(i+len(m.Name)+len(more), 2) {
+				if !long.TakesCase(i+len(m.Name)+len(more), 2) {
 					continue
 				}
 				invoke(slices.Concat([]string{verb}, args, strings.Fields(more))...)
@@ -264,7 +264,7 @@ func TestPlanSmallestOutOfCore(t *testing.T) {
 // that plan names.
 func TestPeakMemory(t *testing.T) {
 	in := fixtures.DatasetPath(t, "mnist10k.parquet")
-	for _, args := range []string{"--method eufs --graph anchor --state float32 --max-iter 3", "--method hufs --tree image --max-iter 3", "--method cpufs --graph anchor --max-iter 2"}[:long.Count(1, 3)] {
+	for _, args := range []string{"--method eufs --graph anchor --state float32 --max-iter 3", "--method hufs --tree image --max-iter 3", "--method cpufs --graph anchor --max-iter 2"}[:long.CountCases(1, 3)] {
 		flags := append(strings.Fields(args), in, "--label", "label", "--sample", "0", "--threads", "2")
 		smallest := forecastOf(t, flags...).Memory.Smallest
 		out, err := ownProcess(t, append([]string{"select", "--format", "json", "-q", "--memory-limit", fmt.Sprint(smallest)}, flags...)...).Output()

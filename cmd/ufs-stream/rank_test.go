@@ -86,7 +86,7 @@ func TestRankFromStatistics(t *testing.T) {
 			in, _ := table(t, 900, 2)
 			scanned := map[string][]string{} // statistics files of a shape
 			for i, m := range rankMethods {
-				if !long.Takes(turn+i, 3) {
+				if !long.TakesCase(turn+i, 3) {
 					continue // every method and every policy takes part
 				}
 				if missing == "pairwise" && strings.ContainsAny(m, "0") || strings.Contains(m, "eufs") {

@@ -68,7 +68,7 @@ func TestRemediesAreTaken(t *testing.T) {
 	tried := 0
 	for _, method := range append([]string{""}, methods.Names(methods.All())...) {
 		for i, verb := range []string{"plan", "select", "path", "scan"} {
-			if !long.Takes(i, 2) {
+			if !long.TakesCase(i, 2) {
 				continue
 			}
 			for _, limit := range [][]string{{"--memory-limit", "12MiB"}, {"--memory-limit", "28MiB", "--max-temp-size", "1KiB"}} {
@@ -102,7 +102,7 @@ func TestRemediesAreTaken(t *testing.T) {
 			}
 		}
 	}
-	if tried < long.Count(20, 40) {
+	if tried < long.CountCases(20, 40) {
 		t.Errorf("only %d remedies were tried", tried)
 	}
 }

@@ -56,7 +56,7 @@ func TestKeptRowsGiveTheAnswerOfTheData(t *testing.T) {
 		{messy + " --label label --missing drop-row", "--method eufs --clusters 3 --max-iter 4"},
 		{sparse + " --sparse indices,values,4862", "--method eufs --clusters 2 --max-iter 2 --graph none"},
 	} {
-		if !long.Takes(i, 2) {
+		if !long.TakesCase(i, 2) {
 			continue
 		}
 		reading, choosing := strings.Fields(c.reading), append(strings.Fields(c.choosing), "-k", "6")

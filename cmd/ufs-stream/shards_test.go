@@ -143,7 +143,7 @@ func TestShardsOfAPlanAddUp(t *testing.T) {
 				want.Options["sparse"] = "indices,values,12"
 			}
 			plan := planOf(t, append(flags, c.in)...)
-			for _, n := range []int{4, 1, 11}[:long.Count(1, 3)] { // of 9 row groups
+			for _, n := range []int{4, 1, 11}[:long.CountCases(1, 3)] { // of 9 row groups
 				var round []string
 				if c.rounds {
 					round = []string{"--profile", mergedShards(t, plan, n, "--profile-only")}
@@ -186,7 +186,7 @@ func TestGraphOfAPlan(t *testing.T) {
 			must(t, append([]string{"scan", in, "--profile", profile, "-o", one}, args...)...)
 			want := selection(t, "--stats", one, "-k", "5", "--method", args[1])
 			plan := planOf(t, append(args, in)...)
-			for _, n := range []int{4, 1}[:long.Count(1, 2)] {
+			for _, n := range []int{4, 1}[:long.CountCases(1, 2)] {
 				ends(t, exit.Usage, "--profile", "scan", "--plan", plan, "--shard", "1/4", "-o", dir+"/no.ufs")
 				got := mergedShards(t, plan, n, "--profile", mergedShards(t, plan, n, "--profile-only"))
 				s := selection(t, "--stats", got, "-k", "5", "--method", args[1])

@@ -28,7 +28,7 @@ func TestStatsServeEverySetting(t *testing.T) {
 		"-k 5 --method variance", "-k 5 --method variance --scale minmax", "-k 5 --method random --seed 7",
 		"-k 5 --method greedy --exclude x01*,x020", "-k 5 --method greedy --columns x0[0-3]*", "-k 5 --columns x0[0-3]* --method variance", "-k 9 --method greedy --missing mean",
 	} {
-		if !long.Takes(i, 2) {
+		if !long.TakesCase(i, 2) {
 			continue
 		}
 		a := selection(t, append(strings.Fields(args), in)...)

@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 	// Of tests.
 	"internal/testing/must":         {},
 	"internal/testing/leaktest":     {},
+	"internal/testing/long":         {},
 	"internal/testing/browsertest":  {},
 	"internal/testing/deltatwin":    {},
 	"internal/testing/fixtures":     {},

@@ -81,7 +81,7 @@ func peerLines(t *testing.T, o *options) map[string]map[string]string {
 }
 
 func TestPeers(t *testing.T) {
-	long.Test(t)
+	long.SkipTest(t)
 	o := tinyPeers(t)
 	lines := peerLines(t, o)
 	if len(lines) != len(allPeers()) {

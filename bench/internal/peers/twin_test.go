@@ -152,7 +152,7 @@ func bestOf(scores []float64, sign float64) []int {
 }
 
 func TestPeersLaplacianTwin(t *testing.T) {
-	long.Test(t)
+	long.SkipTest(t)
 	needsScikitLearn(t)
 	x, z, d2 := twinTable()
 	w, degree := neighbourWeights(d2)
@@ -180,7 +180,7 @@ func TestPeersLaplacianTwin(t *testing.T) {
 }
 
 func TestPeersSPECTwin(t *testing.T) {
-	long.Test(t)
+	long.SkipTest(t)
 	needsScikitLearn(t)
 	x, z, d2 := twinTable()
 	mean := 0.0
@@ -212,7 +212,7 @@ func TestPeersSPECTwin(t *testing.T) {
 // With one eigenvector and one step of LARS, MCFS gives a weight to the feature that follows the eigenvector
 // most, up to the point at which another one follows the residual as well.
 func TestPeersMCFSTwin(t *testing.T) {
-	long.Test(t)
+	long.SkipTest(t)
 	needsScikitLearn(t)
 	x, z, d2 := twinTable()
 	w, degree := neighbourWeights(d2)
@@ -282,7 +282,7 @@ func secondEigenvector(w [][]float64, degree []float64) []float64 {
 }
 
 func TestPeersVarianceAndPCATwins(t *testing.T) {
-	long.Test(t)
+	long.SkipTest(t)
 	needsScikitLearn(t)
 	x, z, _ := twinTable()
 	want := make([]float64, twinColumns)
@@ -337,7 +337,7 @@ func TestPeersVarianceAndPCATwins(t *testing.T) {
 
 // Of groups of alike features the largest comes first, and each is shown by its middle one.
 func TestPeersAgglomerationChoosesTheMiddle(t *testing.T) {
-	long.Test(t)
+	long.SkipTest(t)
 	needsScikitLearn(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	x := make([][]float64, 30)

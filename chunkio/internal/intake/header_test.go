@@ -174,7 +174,7 @@ func TestHeadersOfRandomTables(t *testing.T) {
 	}
 	for name, value := range values {
 		for head, title := range heads {
-			for trial := range long.Count(8, 60) {
+			for trial := range long.CountCases(8, 60) {
 				d, n := 3+rng.IntN(30), 8+rng.IntN(60)
 				clear(walk)
 				var b strings.Builder

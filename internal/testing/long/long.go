@@ -12,21 +12,21 @@ const variable = "UFS_LONG"
 // IsOn reports whether laws run in full.
 func IsOn() bool { return os.Getenv(variable) == "1" }
 
-// Test skips t unless laws run in full.
-func Test(t testing.TB) {
+// SkipTest skips t unless laws run in full.
+func SkipTest(t testing.TB) {
 	t.Helper()
 	if !IsOn() {
 		t.Skip("a long law: set " + variable + "=1")
 	}
 }
 
-// Count returns the number of cases of a law that has too many for every run: all of them in full, few otherwise.
-func Count(few, all int) int {
+// CountCases returns the number of cases of a law that has too many for every run: all of them in full, few otherwise.
+func CountCases(few, all int) int {
 	if IsOn() {
 		return all
 	}
 	return few
 }
 
-// Takes reports whether the case i of a law takes part: every case in full, one of n otherwise.
-func Takes(i, n int) bool { return IsOn() || i%n == 0 }
+// TakesCase reports whether the case i of a law takes part: every case in full, one of n otherwise.
+func TakesCase(i, n int) bool { return IsOn() || i%n == 0 }
