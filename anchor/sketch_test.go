@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/splitmix"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -254,7 +255,7 @@ func TestHeldErrorsAreOfTheTruth(t *testing.T) {
 	x := denseOf(tab.dense(gram.ScaleStandard, anchors, DefaultNeighbors).x)
 	order := []int{3, 30, 11, 22, 7}
 	seeds := uint64(3)
-	if testing.Short() {
+	if !long.IsOn() {
 		seeds = 1
 	}
 	for seed := range seeds {

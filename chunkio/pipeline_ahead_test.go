@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
 	"github.com/ufs-stream/ufs-stream/internal/testing/leaktest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -37,7 +38,7 @@ func TestPassesEnd(t *testing.T) {
 	want, err := chunkiotest.CollectRows(ds, stream.Range{})
 	formattest.Must(t, err)
 	step := 1 // odd: passes end in either way, in turn
-	if testing.Short() {
+	if !long.IsOn() {
 		step = 5
 	}
 	for _, memory := range []int64{ds.MinMemory(), ds.MinMemory() + 2<<20, 1 << 30} {

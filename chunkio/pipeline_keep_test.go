@@ -48,7 +48,7 @@ func keptTable(rng *rand.Rand, rows int, share float64, missing bool) *chunkiote
 func TestKeepChangesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 3))
 	rounds := long.CountCases(60, 300)
-	if testing.Short() {
+	if !long.IsOn() {
 		rounds = 60
 	}
 	whole, part := 0, 0

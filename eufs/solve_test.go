@@ -16,6 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/scratch"
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -120,7 +121,7 @@ func TestEngineHasTheSameBitsEverywhere(t *testing.T) {
 		for _, single := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/float32 %t", name, single), func(t *testing.T) {
 				opt.Float32 = single
-				if testing.Short() {
+				if !long.IsOn() {
 					opt.MaxIter = 4
 				}
 				var want *Result

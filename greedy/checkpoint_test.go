@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/internal/target"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -145,7 +146,7 @@ func TestGoesOn(t *testing.T) {
 				t.Fatalf("%d passes: the test does not test", passes)
 			}
 			saves := []int{1, 3, 1 << 30}
-			if testing.Short() {
+			if !long.IsOn() {
 				saves = saves[1:2]
 			}
 			for _, every := range saves {

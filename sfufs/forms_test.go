@@ -12,6 +12,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -37,7 +38,7 @@ func wide(n, d, m int, seed uint64) (x, z [][]float64) {
 // G in full and as a factor give the same norms, and so the same ranking.
 func TestFormsRankAlike(t *testing.T) {
 	shapes := [][3]int{{30, 150, 12}, {60, 90, 15}}
-	if !testing.Short() {
+	if long.IsOn() {
 		shapes = append(shapes, [3]int{40, 400, 40})
 	}
 	for _, shape := range shapes {

@@ -345,7 +345,7 @@ func TestCancelInEveryPass(t *testing.T) {
 			checkLeft := leaktest.CheckGoroutines(t)
 			steps := 0
 			for done := false; !done; steps++ {
-				if testing.Short() { // of the hundreds of steps of a method that iterates
+				if !long.IsOn() { // of the hundreds of steps of a method that iterates
 					steps += steps / 8
 				}
 				ctx, cancel := context.WithCancel(t.Context())

@@ -148,7 +148,7 @@ func breakpoints(calls int64) (list []int64) {
 	for n := int64(1); n <= calls; n += 1 + n {
 		list = append(list, n)
 	}
-	if len(list) > 9 || testing.Short() && len(list) > 3 { // of a run that reads for long
+	if len(list) > 9 || !long.IsOn() && len(list) > 3 { // of a run that reads for long
 		list = []int64{list[0], list[len(list)/2], list[len(list)-1]}
 	}
 	return list

@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/memory/room/roomtest"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -110,7 +111,7 @@ func TestFormsChooseAlike(t *testing.T) {
 	}
 	g := gramOf(x)
 	sizes := []int{3, 70, 400}
-	if testing.Short() {
+	if !long.IsOn() {
 		sizes = sizes[1:2]
 	}
 	for _, k := range sizes {

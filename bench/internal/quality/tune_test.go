@@ -10,6 +10,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -18,6 +19,7 @@ func TestMain(m *testing.M) { benchtest.Main(m) }
 // TestTuneByLabels: labels choose the best of all settings, the results have it beside random features and the default,
 // and the same command again runs nothing.
 func TestTuneByLabels(t *testing.T) {
+	long.SkipTest(t)
 	shop := must.Get(benchtest.BuildOnce())(t)
 	dir, out := smallSets(t), filepath.Join(t.TempDir(), "q")
 	args := fewFlags(dir, out, "--halves", "0", "--methods", "greedy,sfufs:alpha=1..10,clusters=3,fufs", "--tune", "labels", "--binary", shop.Program)

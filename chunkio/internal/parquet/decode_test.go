@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
 
 func openTest(t testing.TB, path string) *File {
@@ -222,7 +223,7 @@ func TestSplits(t *testing.T) {
 			whole, err := allLists(f, i, 5000)
 			formattest.Must(t, err)
 			for _, step := range []int64{1, 7, 1000, 2047} {
-				if step == 1 && testing.Short() {
+				if step == 1 && !long.IsOn() {
 					continue
 				}
 				split, err := allLists(f, i, step)

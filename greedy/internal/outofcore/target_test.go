@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -21,7 +22,7 @@ import (
 // bits for any threads and memory.
 func TestThinTargets(t *testing.T) {
 	seeds := uint64(2)
-	if testing.Short() {
+	if !long.IsOn() {
 		seeds = 1
 	}
 	for seed := range seeds {

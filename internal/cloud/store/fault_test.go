@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -22,7 +23,7 @@ func TestThousandsOfReadsWithFaults(t *testing.T) {
 	const n = 300_000
 	storetest.RunEverywhere(t, func(t *testing.T, s *storetest.Server) {
 		reads := int64(1000)
-		if s.Scheme == "gs" && !testing.Short() {
+		if s.Scheme == "gs" && long.IsOn() {
 			reads = 3000 // of the quickest server
 		}
 		p := storetest.NewProxy(t, s.Endpoint)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
 
 // clustered are rows about some centres, of columns whose scales differ a thousandfold.
@@ -177,7 +179,7 @@ func TestCoarseServes(t *testing.T) {
 			d      int
 			serves bool
 		}{{256, true}, {1500, false}} {
-			if !c.serves && testing.Short() {
+			if !c.serves && !long.IsOn() {
 				continue // 31 s where a processor is emulated
 			}
 			r := rand.New(rand.NewPCG(4, 4))

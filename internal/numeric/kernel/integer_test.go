@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
 
 // SyrkWhole gives Syrk's bits on every path, wherever its rows belong, and leaves everything else alone.
@@ -17,7 +19,7 @@ func TestSyrkWhole(t *testing.T) {
 		for _, k := range []int{1, 2, 3, 16, 17, 255, 256, 257, 1023, DeepestWhole} {
 			most := min(MostWholeOf(k), MostWhole)
 			for _, n := range []int{1, 3, 8, 47, 48, 49, 145, 300} {
-				if testing.Short() && n*k > 145*DeepestWhole {
+				if !long.IsOn() && n*k > 145*DeepestWhole {
 					continue // most of the time where a processor is emulated
 				}
 				for _, spread := range []bool{false, true} {

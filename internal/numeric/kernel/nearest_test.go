@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
 
 // allDistances is the definition: every distance in float64, as isa.squaredDistances sums. The race detector need not
@@ -145,7 +147,7 @@ func nearestSize(n *Nearest) int64 {
 func TestNearest(t *testing.T) {
 	onPaths(t, func(t *testing.T, p *isa) {
 		r, layout, teams := rand.New(rand.NewPCG(7, 7)), 0, teams(p)
-		if testing.Short() {
+		if !long.IsOn() {
 			teams = teams[1:2] // all three take 39 s where a processor is emulated
 		}
 		for turn, team := range teams {
@@ -253,7 +255,7 @@ func TestNearestHardCases(t *testing.T) {
 		for name, change := range cases {
 			t.Run(name, func(t *testing.T) {
 				r, teams := rand.New(rand.NewPCG(8, 8)), teams(p)
-				if testing.Short() {
+				if !long.IsOn() {
 					teams = teams[1:2]
 				}
 				for _, team := range teams {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
 
 // A view whose strides are both more than 1 is packed element by element.
@@ -95,7 +97,7 @@ func TestRefusesWrongShapes(t *testing.T) {
 func TestTeamMemory(t *testing.T) {
 	for _, d := range []int{1, 100, superBlock + 1} {
 		for _, workers := range []int{1, 3} {
-			if testing.Short() && d > superBlock && workers == 1 {
+			if !long.IsOn() && d > superBlock && workers == 1 {
 				continue
 			}
 			team, x, g := NewTeam(workers), make([]float64, d*300), make([]float64, d*d)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -49,7 +50,7 @@ func TestFilter(t *testing.T) {
 				}
 			}}},
 		} {
-			if testing.Short() && name != "clustered" && c.name != "right" && c.name != "no product" {
+			if !long.IsOn() && name != "clustered" && c.name != "right" && c.name != "no product" {
 				continue // with all spectra in the tests of the README
 			}
 			t.Run(fmt.Sprintf("%s/%s", name, c.name), func(t *testing.T) {
