@@ -15,7 +15,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
@@ -28,13 +27,13 @@ import (
 // TestRefusalKeepsWithinTheLimit: input whose columns alone do not fit is not opened beyond the limit to find
 // its other needs, and the refusal calls its figure a lower bound.
 func TestRefusalKeepsWithinTheLimit(t *testing.T) {
-	elements := long.CountCases(1_000_000, 3_000_000)
-	list := arrow.FixedSizeListOf(int32(elements), arrow.PrimitiveTypes.Float32)
+	const elements = 3_000_000
+	list := arrow.FixedSizeListOf(elements, arrow.PrimitiveTypes.Float32)
 	path := filepath.Join(t.TempDir(), "wide.arrow")
 	file := must.Get(os.Create(path))(t)
 	schema := arrow.NewSchema([]arrow.Field{{Name: "v", Type: list}}, nil)
 	w := must.Get(ipc.NewFileWriter(file, ipc.WithSchema(schema)))(t)
-	row := array.NewFixedSizeListBuilder(memory.DefaultAllocator, int32(elements), arrow.PrimitiveTypes.Float32)
+	row := array.NewFixedSizeListBuilder(memory.DefaultAllocator, elements, arrow.PrimitiveTypes.Float32)
 	row.Append(true)
 	row.ValueBuilder().(*array.Float32Builder).AppendValues(make([]float32, elements), nil)
 	lists := row.NewArray()
@@ -44,7 +43,7 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 		var err error
 		took := allocated(func() { _, err = Plan(t.Context(), q) })
 		short, ok := errors.AsType[*stream.MemoryError](err)
-		if !ok || !short.AtLeast || short.Need < int64(200*elements) || short.Limit != limit || !strings.Contains(err.Error(), "needs at least") {
+		if !ok || !short.AtLeast || short.Need < 200*elements || short.Limit != limit || !strings.Contains(err.Error(), "needs at least") {
 			t.Errorf("in %d bytes: %v", limit, err)
 		}
 		if took > gathering.ReopenedBytes {
@@ -65,8 +64,8 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 		var err error
 		took := allocated(func() { _, err = Plan(t.Context(), q) })
 		short, ok := errors.AsType[*stream.MemoryError](err)
-		if !ok || short.AtLeast || short.Need < budget.ProfileColumnBytes*int64(elements)/2 {
-			t.Errorf("%s: got %v, want an exact memory error of at least %d bytes", what, err, budget.ProfileColumnBytes*int64(elements)/2)
+		if !ok || short.AtLeast || short.Need < budget.ProfileColumnBytes*elements/2 {
+			t.Errorf("%s: got %v, want an exact memory error of at least %d bytes", what, err, budget.ProfileColumnBytes*elements/2)
 		}
 		if took > named {
 			t.Errorf("%s: %d bytes were allocated in %d", what, took, named)

@@ -18,6 +18,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/resume/resumetest"
 	"github.com/ufs-stream/ufs-stream/internal/rows"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -238,7 +239,7 @@ func TestSimplexPointIsBest(t *testing.T) {
 }
 
 func TestObjectiveFalls(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(long.CountCases(1, 3)) {
 		for _, shape := range [][2]int{{60, 20}, {30, 70}} {
 			for _, noise := range []float64{0.1, 1} {
 				x := clusteredRows(shape[0], shape[1], 5, noise, seed)
