@@ -116,6 +116,7 @@ func TestCompletionRunsNothing(t *testing.T) {
 		"'$(touch ran)'", "~", "*", "\x1b[31m", "a\u202eb", "!!", "a b", "#", "{touch,ran}", "\\"}
 	for _, s := range completers {
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel() // much of it waits
 			dir := t.TempDir()
 			names := strings.Split("fine_a,fine_b,größe_x,größe_y", ",")
 			for _, c := range commands {

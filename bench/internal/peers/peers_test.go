@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,12 +24,17 @@ var bench = benchtest.Program{New, gen.New}
 
 func TestMain(m *testing.M) { benchtest.Main(m) }
 
+// importsScikitLearn reports whether the default Python has scikit-learn.
+var importsScikitLearn = sync.OnceValue(func() bool {
+	_, _, err := workshop.RunChild(context.Background(), defaultOptions().python, "-c", "import sklearn")
+	return err == nil
+})
+
 // needsScikitLearn skips the test if the default Python has no scikit-learn.
 func needsScikitLearn(t *testing.T) {
 	t.Helper()
-	python := defaultOptions().python
-	if _, _, err := workshop.RunChild(t.Context(), python, "-c", "import sklearn"); err != nil {
-		t.Skipf("%s has no scikit-learn, by which this test selects: apt-get install python3-sklearn", python)
+	if !importsScikitLearn() {
+		t.Skipf("%s has no scikit-learn, by which this test selects: apt-get install python3-sklearn", defaultOptions().python)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
 
 // An error that is about the store is marked so, one about an object is not; and what may
@@ -117,6 +118,7 @@ func TestUnavailableTwice(t *testing.T) {
 
 // What gives out credentials may be busy too: all machines of a job ask it at once.
 func TestProviderBusy(t *testing.T) {
+	long.SkipTest(t) // the library of the provider waits for seconds
 	status := http.StatusServiceUnavailable
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 	storetest.IsolateEnvironment(t)
