@@ -48,9 +48,6 @@ func keptTable(rng *rand.Rand, rows int, share float64, missing bool) *chunkiote
 func TestKeepChangesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 3))
 	rounds := long.CountCases(60, 300)
-	if !long.IsOn() {
-		rounds = 60
-	}
 	whole, part := 0, 0
 	for round := range rounds {
 		rows := []int{1, 255, 257, 3000, 9000}[rng.IntN(5)]
