@@ -22,6 +22,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store/storetest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -328,7 +329,7 @@ func (l *lake) sameAsScan(what, got string, version int, methods ...string) {
 func TestSinceIsTheWhole(t *testing.T) {
 	const commits = 30
 	seen := map[string]bool{}
-	for seed := range uint64(3) {
+	for seed := range uint64(long.CountCases(1, 3)) {
 		l := newLake(t, seed)
 		for range commits {
 			seen[l.change()] = true

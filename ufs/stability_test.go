@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/judging/halves"
 	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -222,7 +223,7 @@ func TestStabilityLaws(t *testing.T) {
 		if a, b := answerOf(t, selected(t, more)), answerOf(t, want); a != b {
 			t.Errorf("%s: three threads and little memory give\n%s\nwant\n%s", name, a, b)
 		}
-		for stop := range 3 {
+		for stop := range long.CountCases(1, 3) {
 			again := q
 			again.Checkpoint.Folder, again.Checkpoint.Every = t.TempDir(), 1
 			ctx, cancel := context.WithCancel(t.Context())
