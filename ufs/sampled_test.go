@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -112,7 +113,7 @@ func TestKeptRowsSelectAsTheData(t *testing.T) {
 		} {
 			// Which rows are kept does not depend on the method: each has half of the cases, its
 			// neighbour the others.
-			if (i+m)%2 == 1 {
+			if (i+m)%2 == 1 || !long.TakesCase((i+m)/2, 2) {
 				continue
 			}
 			t.Run(spec.Name+"/"+c.name, func(t *testing.T) {

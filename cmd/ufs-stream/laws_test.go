@@ -120,7 +120,10 @@ func TestCutsAndThreads(t *testing.T) {
 // TestOutOfCore: the selection is the same where the Gram matrix G does not fit.
 func TestOutOfCore(t *testing.T) {
 	path := fixtures.DatasetPath(t, "coil20.parquet")
-	for _, method := range []string{"greedy", "partgreedy", "graphgreedy --anchors 50 --scale none", "graphgreedy --anchors 50 --target spectral"} {
+	for i, method := range []string{"greedy", "partgreedy", "graphgreedy --anchors 50 --scale none", "graphgreedy --anchors 50 --target spectral"} {
+		if !long.TakesCase(i, 2) {
+			continue
+		}
 		args := slices.Concat([]string{path, "-k", "8", "--label", "label", "--method"}, strings.Fields(method))
 		in := selection(t, args...)
 		out := selection(t, append(args, "--memory-limit", fmt.Sprint(forecastOf(t, args...).Memory.Smallest))...)
@@ -275,7 +278,10 @@ func TestReportsAsGreedy(t *testing.T) {
 // missing values.
 func TestSparseGraphOutOfCore(t *testing.T) {
 	path := fixtures.DatasetPath(t, "basehock_sparse.parquet")
-	for _, method := range []string{"", "--scale none --missing mean --threads 1", "--scale none --smooth 1 --neighbors 3 --missing zero", "--target spectral --threads 3 --missing drop-row"} {
+	for i, method := range []string{"", "--scale none --missing mean --threads 1", "--scale none --smooth 1 --neighbors 3 --missing zero", "--target spectral --threads 3 --missing drop-row"} {
+		if !long.TakesCase(i, 2) {
+			continue
+		}
 		args := append([]string{path, "--sparse", "indices,values,4862", "-k", "8", "--label", "label", "--method", "graphgreedy", "--anchors", "150"}, strings.Fields(method)...)
 		smallest := forecastOf(t, args...).Memory.Smallest
 		in := selection(t, args...)

@@ -36,6 +36,7 @@ func TestSchedulerParallel(t *testing.T) {
 
 // TestSchedulerSlurm runs the example for Slurm on one that is started for it.
 func TestSchedulerSlurm(t *testing.T) {
+	long.SkipTest(t) // GNU parallel runs the same laws in TestSchedulerParallel
 	needs(t, "bash")
 	t.Parallel()                                             // much of it waits
 	cluster := slurmtest.StartCluster(t, 4*shardsOfExamples) // of the tests side by side
@@ -49,9 +50,6 @@ func TestSchedulerSlurm(t *testing.T) {
 func (s scheduler) check(t *testing.T) {
 	t.Run("as written", s.runsAsWritten)
 	t.Run("one round", s.selectsAsOneRun)
-	if s.section == "Slurm" && !long.IsOn() {
-		return // its jobs wait for a scheduler that starts them one by one
-	}
 	t.Run("a sample of rows", s.samples)
 	t.Run("two rounds in a store, two shards fail once", s.triesAgain)
 	t.Run("a corrupt file", s.stops)
