@@ -47,7 +47,7 @@ const (
 	defaultDims          = 10
 	defaultMaxIter       = 50
 	// defaultTol ends the iteration after 3 to 36 updates under WᵀW = I on USPS, Isolet and ORL, and after 17 to 35 under
-	// Scatter on these, COIL20 and mnist10k. There the 100 best features were compared with those of tolerance 1e-8, which
+	// Scatter on these, COIL20 and mnist10k. There the 100 best features were compared with the result of tolerance 1e-8, which
 	// takes 113 to more than 317 updates: the Jaccard index was 0.82 to 0.9, and 0.57 on ORL. Under WᵀW = I, the first tenth
 	// of the ranking has an index of 0.77 to 1.
 	defaultTol = 1e-4
