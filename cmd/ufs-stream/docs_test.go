@@ -12,6 +12,8 @@ import (
 
 // TestDocs runs the console commands of the README and the docs in order, each page in an empty folder and with an S3
 // server with an empty bucket "lake". It compares their output with the page; a line "…" stands for further output.
+// Blocks with the name of a file, as "```csv costs.csv", are files in the folder from the start. Python and YAML on the page are
+// tested after the commands.
 // With UFS_UPDATE_GOLDEN=1 it writes the output into the page: into a block that ends with "…" as many lines as the
 // block has, and into an empty block none.
 func TestDocs(t *testing.T) {
@@ -21,7 +23,7 @@ func TestDocs(t *testing.T) {
 			t.Errorf("the README must open with %q", command)
 		}
 	}
-	for page, least := range map[string]int{"README.md": 8, "docs/first-hour.md": 8, "docs/lakes.md": 12, "docs/methods.md": 6} {
+	for page, least := range map[string]int{"README.md": 8, "docs/first-hour.md": 8, "docs/lakes.md": 12, "docs/methods.md": 6, "docs/recipes.md": 12} {
 		t.Run(page, func(t *testing.T) {
 			path, err := filepath.Abs(filepath.Join("../..", page))
 			if err != nil {
@@ -30,6 +32,12 @@ func TestDocs(t *testing.T) {
 			text := read(t, path)
 			t.Chdir(t.TempDir())
 			t.Setenv("AWS_ENDPOINT_URL_S3", storetest.S3(t).Endpoint)
+			for _, file := range namedBlocks.FindAllStringSubmatch(text, -1) {
+				if err := os.MkdirAll(filepath.Dir(file[1]), 0o777); err != nil {
+					t.Fatalf("making a folder: %v", err)
+				}
+				write(t, file[1], file[2])
+			}
 			shown := 0
 			made := consoles.ReplaceAllStringFunc(text, func(block string) string {
 				inside, _ := strings.CutSuffix(strings.TrimPrefix(block, "```console\n"), "```")
@@ -43,6 +51,7 @@ func TestDocs(t *testing.T) {
 			if shown < least {
 				t.Errorf("only %d commands found", shown)
 			}
+			checkListings(t, path)
 			if made != text && os.Getenv("UFS_UPDATE_GOLDEN") != "" {
 				if err := os.WriteFile(path, []byte(made), 0o666); err != nil {
 					t.Fatalf("writing the page: %v", err)
@@ -52,7 +61,10 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-var consoles = regexp.MustCompile("(?s)```console\n.*?```")
+var (
+	consoles    = regexp.MustCompile("(?s)```console\n.*?```")
+	namedBlocks = regexp.MustCompile("(?s)```[a-z]+ (\\S+)\n(.*?)```")
+)
 
 // runsAsShown runs a command that stands above what a page shows of its output, and returns both as
 // they should be.
