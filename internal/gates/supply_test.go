@@ -10,7 +10,7 @@ import (
 )
 
 // modules are the folders of this repository with a go.mod. The one in testdata stands for another author's module.
-var modules = []string{".", ".ci/release", ".ci/tools", "cmd/ufs-beam", "cmd/ufs-iceberg", "examples/manifests", "internal/numeric/kernel/_asm"}
+var modules = []string{".", ".ci/release", ".ci/site", ".ci/tools", "cmd/ufs-beam", "cmd/ufs-iceberg", "examples/manifests", "internal/numeric/kernel/_asm"}
 
 // TestOneToolchain: every module requires the same Go with its patch release, and only modules of this list exist.
 func TestOneToolchain(t *testing.T) {
