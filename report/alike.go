@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"image"
 	"math"
 	"slices"
@@ -15,7 +14,7 @@ import (
 
 // correlationsView shows the correlations between the chosen features: a map, and the most correlated pairs.
 type correlationsView struct {
-	SVG   template.HTML
+	SVG   markup
 	Pairs []correlatedPairView
 	Note  string
 }
@@ -82,7 +81,7 @@ func newCorrelationsView(s *stream.Selection) (*correlationsView, error) {
 // correlationMapSVG draws the map of k features: the image at URL imageURL, with the ranks above and to the left.
 // Attribute data-r contains triangle, the correlations of the lower triangle row by row. The page's script reads the
 // attribute to show the correlation under the pointer.
-func correlationMapSVG(k int, imageURL, triangle string) template.HTML {
+func correlationMapSVG(k int, imageURL, triangle string) markup {
 	size := float64(k) / 34 // so that the text has the same size on the screen for every k
 	margin := 1.8 * size
 	var b strings.Builder
@@ -95,5 +94,5 @@ func correlationMapSVG(k int, imageURL, triangle string) template.HTML {
 		fmt.Fprintf(&b, `<text class="f-soft" font-size="%s" text-anchor="end" x="%s" y="%s">%d</text>`, drawing.SvgNumber(size), drawing.SvgNumber(-0.4*size), drawing.SvgNumber(at+0.35*size), i+1)
 	}
 	b.WriteString("</svg>")
-	return template.HTML(b.String()) // has only numbers and base64
+	return markup(b.String()) // has only numbers and base64
 }

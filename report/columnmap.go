@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -97,7 +96,7 @@ func (m *columnMap) drawPlaces(to drawing.Canvas, in drawing.Frame) {
 
 // mapView is the map in the page. Names has a line for each dot, in the order in which they are drawn.
 type mapView struct {
-	SVG    template.HTML
+	SVG    markup
 	Names  string
 	Chosen string
 	Note   string
@@ -129,7 +128,7 @@ func newMapView(s *stream.Selection) (*mapView, error) {
 	svg, err := drawing.InlineSVG(side, side, "plane", label, func(to drawing.Canvas) {
 		m.drawPlaces(to, drawing.Frame{Left: 0, Top: 0, Right: side, Bottom: side})
 	})
-	v := &mapView{SVG: template.HTML(svg), Names: strings.Join(names, "\n"), Chosen: countText(int64(m.chosen)) + " chosen, with their ranks"}
+	v := &mapView{SVG: markup(svg), Names: strings.Join(names, "\n"), Chosen: countText(int64(m.chosen)) + " chosen, with their ranks"}
 	v.Note = fmt.Sprintf("Far from the centre, columns that are near each other go together (r near 1), and opposite ones have r near −1. Columns at the centre have little to do with the picture: its axes, the correlations with the first two principal components, show %s of the variance of the columns here.", percentText(float64(s.Map.Shown)))
 	if n := s.Features - len(m.places); n > 0 {
 		v.Note += fmt.Sprintf(" Not shown: %s.", countNoun(n, "other column"))

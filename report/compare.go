@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"maps"
 	"math"
 	"slices"
@@ -21,9 +20,9 @@ type pageSelection struct {
 
 type compareView struct {
 	Rows    []comparisonRow
-	Curve   *chartView
+	Curves  []chartView // at most one
 	Overlap *heatView
-	Masks   []comparedMask
+	Masks   []markup
 	Key     *maskView // the legend of the masks
 	Table   *rankTableView
 	Drift   []driftView
@@ -35,13 +34,8 @@ type comparisonRow struct {
 	Size, Rule, Explained, Of    string
 	Trust, Rows, Elapsed, Memory string
 	SortElapsed, SortMemory      string
-	Spark                        template.HTML
+	Spark                        markup
 	Distrusted                   bool
-}
-
-type comparedMask struct {
-	ID, Name string
-	SVG      template.HTML
 }
 
 func compareSelections(list []pageSelection) (*compareView, error) {
@@ -63,19 +57,16 @@ func compareSelections(list []pageSelection) (*compareView, error) {
 			return nil, err
 		}
 		if mask != nil {
-			v.Masks = append(v.Masks, comparedMask{s.id, s.name, mask.SVG})
+			v.Masks = append(v.Masks, formatHTML(`<div><a href="#%s">%s</a>%s</div>`, s.id, renderBrief(s.name), mask.SVG))
 			v.Key = mask.mergeLegend(v.Key)
 		}
 	}
 	if len(v.Masks) < 2 {
 		v.Masks = nil
 	}
-	curves, err := drawChartViews(combinedExplainedChart(list))
-	if err != nil {
+	var err error
+	if v.Curves, err = drawChartViews(combinedExplainedChart(list)); err != nil {
 		return nil, err
-	}
-	if len(curves) > 0 {
-		v.Curve = &curves[0]
 	}
 	h, shared := newOverlapHeatMap(selections, names)
 	v.Overlap = h.tableView()
@@ -107,7 +98,7 @@ func newComparisonRow(s pageSelection, line int) comparisonRow {
 
 // drawSparkline draws the explained share over the number of features for a table cell, in the colour of the
 // selection's line in the chart of all. line is the index of that line. The result is empty if the shares are unknown.
-func drawSparkline(s *stream.Selection, line int) template.HTML {
+func drawSparkline(s *stream.Selection, line int) markup {
 	const width, height = 72, 18
 	points := []drawing.Point{{X: 0, Y: height}}
 	for _, f := range s.Selected {
@@ -122,7 +113,7 @@ func drawSparkline(s *stream.Selection, line int) template.HTML {
 	picture, _ := drawing.InlineSVG(width, height+1, "spark", "Explained over k", func(to drawing.Canvas) {
 		to.DrawLine(drawing.Stroke{Hue: chart.SeriesStroke(line).Hue, Width: 1.5}, chart.RemoveHiddenPoints(points)...)
 	}) // only embedded pictures can cause an error
-	return template.HTML(picture)
+	return markup(picture)
 }
 
 func combinedExplainedChart(list []pageSelection) *describedChart {

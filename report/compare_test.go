@@ -58,12 +58,12 @@ func TestCross(t *testing.T) {
 func TestSparkColours(t *testing.T) {
 	unknown := falling(math.NaN())
 	v := must.Get(compareSelections([]pageSelection{{falling(0.5, 0.4), "s1", "a"}, {unknown, "s2", "b"}, {falling(0.6, 0.2), "s3", "c"}}))(t)
-	if len(v.Curve.Legend) != 2 {
-		t.Fatalf("legend %+v", v.Curve.Legend)
+	if len(v.Curves[0].Legend) != 2 {
+		t.Fatalf("legend %+v", v.Curves[0].Legend)
 	}
 	for i, row := range []int{0, 2} {
-		class := strings.Replace(v.Curve.Legend[i].Class, "f-", "l-", 1)
-		if v.Rows[row].Name != v.Curve.Legend[i].Name || !strings.Contains(string(v.Rows[row].Spark), `"`+class+`"`) {
+		class := strings.Replace(v.Curves[0].Legend[i].Class, "f-", "l-", 1)
+		if v.Rows[row].Name != v.Curves[0].Legend[i].Name || !strings.Contains(string(v.Rows[row].Spark), `"`+class+`"`) {
 			t.Errorf("row %d of %s is not %s: %s", row, v.Rows[row].Name, class, v.Rows[row].Spark)
 		}
 	}

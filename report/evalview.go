@@ -10,30 +10,12 @@ import (
 
 func hasLabels(e *stream.Evaluation) bool { return e.Label != "" || e.Protocol != "" }
 
-type evalView struct {
-	Heads []measureHeadView
-	Rows  []evalRow
-	P     bool // some rows have a p-value
-	Notes []string
-}
-
-type measureHeadView struct{ Name, About string }
-
-type evalRow struct {
-	Name, Method, K, P string
-	SortP              string
-	Best               bool
-	Cells              []estimateView
-}
-
-type estimateView struct{ Mean, Std string }
-
 func (v *sectionView) fillFromEvaluation(e *stream.Evaluation) (err error) {
 	v.Lead = fmt.Sprintf("%s judged by clustering", countNoun(len(e.Results), "result"))
 	if e.Protocol != "" {
 		v.Lead += ", protocol " + drawing.TruncateText(e.Protocol, 40)
 	}
-	v.Inputs = newListView(e.Inputs, maxInputs, newInputView)
+	v.Inputs = newListView(e.Inputs, maxInputs, renderInput)
 	scale := e.Scale
 	if !hasLabels(e) { // then the rows were not clustered
 		scale = ""
@@ -68,42 +50,7 @@ func (v *sectionView) fillFromEvaluation(e *stream.Evaluation) (err error) {
 	if !hasLabels(e) {
 		v.Lead = fmt.Sprintf("%s judged without labels", countNoun(len(e.Results), "result"))
 	}
-	t := new(evalView)
-	if hasLabels(e) {
-		t.Notes = append(t.Notes, "Scores of clusterings are means over the runs ± their standard deviation, as shares of 1.")
-	}
-	for _, m := range present {
-		if !m.clustering {
-			t.Notes = append(t.Notes, m.name+": "+m.about+".")
-		}
-	}
-	if slices.ContainsFunc(e.Results, func(r stream.Evaluated) bool { return r.Best != nil && *r.Best }) {
-		t.Notes = append(t.Notes, "★ is the best at its k, or not significantly worse.")
-	}
-	for _, m := range present {
-		t.Heads = append(t.Heads, measureHeadView{m.name, m.about})
-	}
-	for i := range e.Results {
-		r := &e.Results[i]
-		row := evalRow{Name: r.Name, Method: drawing.TruncateText(r.Method, 60), K: countText(int64(r.K)), Best: r.Best != nil && *r.Best}
-		if r.PBest != nil {
-			row.P = pValueText(float64(*r.PBest))
-			row.SortP = sortKey(float64(*r.PBest))
-			t.P = true
-		}
-		for _, m := range present {
-			cell := estimateView{Mean: "–"}
-			if x := m.value(r); x != nil {
-				cell.Mean = fixedText(float64(x.Mean), 3)
-				if isFinite(x.Std) {
-					cell.Std = fixedText(float64(x.Std), 3)
-				}
-			}
-			row.Cells = append(row.Cells, cell)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	v.Eval = t
+	v.Eval = renderResults(e, present)
 	for _, m := range present {
 		if c := evaluationChart(e, m); c != nil {
 			more, err := drawChartViews(&describedChart{Chart: *c, slug: m.slug, label: "Line chart: " + c.Title + ". The table above has the numbers."})
@@ -114,4 +61,36 @@ func (v *sectionView) fillFromEvaluation(e *stream.Evaluation) (err error) {
 		}
 	}
 	return nil
+}
+
+func renderResults(e *stream.Evaluation, present []evaluationMeasure) markup {
+	hasP := slices.ContainsFunc(e.Results, func(r stream.Evaluated) bool { return r.PBest != nil })
+	heads := renderHeads("Features", "Method", "#k") + renderEach(present, func(m evaluationMeasure) markup {
+		return formatHTML(`<th scope="col" class="n" title="%s">%s</th>`, m.about, m.name)
+	}) + formatIf(hasP, `<th scope="col" class="n" title="Welch's t-test of NMI against the best at the same k">p</th>`)
+	hasBest := false
+	body := renderBody(e.Results, func(r stream.Evaluated) markup {
+		isBest, p, key := r.Best != nil && *r.Best, "", ""
+		hasBest = hasBest || isBest
+		if r.PBest != nil {
+			p, key = pValueText(float64(*r.PBest)), sortKey(float64(*r.PBest))
+		}
+		star := formatIf(isBest, ` <span class="star" title="best at its k, or not significantly worse">★<span class="hide"> best</span></span>`)
+		return formatHTML(`<tr%s><th scope="row">%s%s</th><td><bdi>%s</bdi></td>%s`, formatIf(isBest, ` class="best"`), renderName(r.Name), star,
+			drawing.TruncateText(r.Method, 60), renderNumbers(countText(int64(r.K)))) +
+			renderEach(present, func(m evaluationMeasure) markup { return renderSpread(m.value(&r)) }) + formatIf(hasP, "%s", renderSorted(key, p)) + "</tr>\n"
+	})
+	notes := formatIf(hasLabels(e), "%s", renderNote("Scores of clusterings are means over the runs ± their standard deviation, as shares of 1.")) +
+		renderEach(present, func(m evaluationMeasure) markup {
+			return formatIf(!m.clustering, "%s", renderNote(m.name+": "+m.about+"."))
+		}) +
+		formatIf(hasBest, "%s", renderNote("★ is the best at its k, or not significantly worse."))
+	return renderTable("scroll", "Results of the evaluation", "eval sortable", heads, body) + notes
+}
+
+func renderSpread(x *stream.Spread) markup {
+	if x == nil {
+		return renderNumbers("–")
+	}
+	return formatHTML(`<td class="n">%s%s</td>`, fixedText(float64(x.Mean), 3), formatIf(isFinite(x.Std), `<span class="sub">± %s</span>`, fixedText(float64(x.Std), 3)))
 }

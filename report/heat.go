@@ -238,43 +238,22 @@ func selectionOfCurve(c *stream.Curve) *stream.Selection {
 	return s
 }
 
-// settingsView is the table of a grid, with a row for each setting of the method's weights.
-type settingsView struct {
-	Alpha  bool
-	Second string // the letter of the second weight
-	Rows   []settingRow
-	More   string
-}
-
-type settingRow struct {
-	Alpha, Second, Objective, Iterations, Agreement string
-	Converged, Recommended                          bool
-	First                                           string
-	Warnings                                        string
-}
-
 const maxSettings = 400
 
-func newSettingsView(g *stream.Grid) *settingsView {
-	v := &settingsView{Second: secondWeightLetter(g)}
-	for i, s := range g.Settings {
-		v.Alpha = v.Alpha || isFinite(s.Alpha)
-		if i >= maxSettings {
-			continue
-		}
+// renderSettings writes the table of a grid, with a row for each setting of the method's weights.
+func renderSettings(g *stream.Grid) markup {
+	hasAlpha := slices.ContainsFunc(g.Settings, func(s stream.GridSetting) bool { return isFinite(s.Alpha) })
+	heads := formatIf(hasAlpha, "%s", renderHeads("#α")) + renderHeads("#"+secondWeightLetter(g), "#Agreement", "#Objective", "#Iterations", "Converged", "First features")
+	number := -1 // of the setting in the grid
+	settings := newListView(g.Settings, maxSettings, func(s stream.GridSetting) markup {
+		number++
 		names := newListView(s.Selected, 4, func(name string) string { return drawing.TruncateText(name, 40) })
-		r := settingRow{
-			Alpha: weightText(float64(s.Alpha)), Second: weightText(secondWeight(s)), Objective: numberText(float64(s.Objective)),
-			Iterations: countText(int64(s.Iterations)), Agreement: fixedText(float64(s.Agreement), 2), Converged: s.Converged,
-			Recommended: i == g.Recommended, First: strings.Join(names.Shown, ", "), Warnings: drawing.TruncateText(strings.Join(s.Warnings, "; "), 400),
-		}
-		if names.More != "" {
-			r.First += " …"
-		}
-		v.Rows = append(v.Rows, r)
-	}
-	if n := len(g.Settings) - maxSettings; n > 0 {
-		v.More = countText(int64(n))
-	}
-	return v
+		return formatHTML("<tr%s>%s", formatIf(number == g.Recommended, ` class="best"`), formatIf(hasAlpha, "%s", renderNumbers(weightText(float64(s.Alpha))))) +
+			renderNumbers(weightText(secondWeight(s)), fixedText(float64(s.Agreement), 2), numberText(float64(s.Objective)), countText(int64(s.Iterations))) +
+			formatHTML("<td>%s%s%s</td>", formatIf(s.Converged, "yes"), formatIf(!s.Converged, "<strong>no</strong>"),
+				formatNonEmpty(` <span class="soft">%s</span>`, drawing.TruncateText(strings.Join(s.Warnings, "; "), 400))) +
+			formatHTML(`<td><bdi class="name">%s%s</bdi>%s</td></tr>`+"\n", strings.Join(names.Shown, ", "), formatIf(names.More != "", " …"), formatIf(number == g.Recommended, " <strong>recommended</strong>"))
+	})
+	table := renderTable("scroll tall", "All settings", "sortable", heads, renderBody(settings.Shown, sameValue))
+	return formatHTML("\n<details>\n<summary>All settings</summary>\n%s%s\n</details>", table, renderMore(settings.More, "settings in the file"))
 }

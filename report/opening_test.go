@@ -156,7 +156,7 @@ func TestOpeningTogether(t *testing.T) {
 	if got := combinedOpening(list, v).text(); strings.Contains(got, "explains the most") {
 		t.Errorf("of different data one explains the most: %s", got)
 	}
-	if !slices.Contains(v.Curve.Notes, "The selections are of different data: their shares do not compare.") {
-		t.Errorf("the plot says nothing of different data: %q", v.Curve.Notes)
+	if !slices.Contains(v.Curves[0].Notes, "The selections are of different data: their shares do not compare.") {
+		t.Errorf("the plot says nothing of different data: %q", v.Curves[0].Notes)
 	}
 }

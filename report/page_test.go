@@ -95,21 +95,13 @@ func curveDocument() Document {
 	return Document{Name: "curve.json", Curve: c}
 }
 
-// escaped is s as the templates write it between tags.
-func escaped(t *testing.T, s string) string {
-	t.Helper()
-	var b strings.Builder
-	must.Do(t, template.Must(template.New("").Parse(`{{.}}`)).Execute(&b, s))
-	return b.String()
-}
-
 // TestPageEscapes: the page has every selected name, whole and escaped; no value becomes
 // markup.
 func TestPageEscapes(t *testing.T) {
 	html := pageOf(t, hostileSelection(), gridDocument(), curveDocument())
 	_, body, _ := strings.Cut(html, "<body>")
 	for _, f := range hostileSelection().Selection.Selected {
-		want := `<bdi class="name">` + escaped(t, f.Name) + `</bdi>`
+		want := `<bdi class="name">` + template.HTMLEscapeString(f.Name) + `</bdi>`
 		if f.Name != "" && !strings.Contains(body, want) {
 			t.Errorf("%q is not in the page", drawing.TruncateText(f.Name, 60))
 		}
@@ -126,8 +118,8 @@ func TestPageEscapes(t *testing.T) {
 			t.Errorf("%s stands %d times in the body", tag, n)
 		}
 	}
-	if strings.Contains(html, "ZgotmplZ") {
-		t.Error("the template refused a value")
+	if strings.Contains(html, "%!") {
+		t.Error("a value is missing in the page, or has the wrong verb")
 	}
 	if strings.Count(html, "<h1") != 1 {
 		t.Error("not one h1")
@@ -148,7 +140,7 @@ func TestPageLoadsNothing(t *testing.T) {
 		}
 	}
 	for _, text := range []string{styleCSS, scriptJS} {
-		if !strings.Contains(html, ">"+text+"</") || !strings.Contains(html, strings.ReplaceAll(template.HTMLEscapeString(contentPolicyHash(text)), "+", "&#43;")) {
+		if !strings.Contains(html, ">"+text+"</") || !strings.Contains(html, template.HTMLEscapeString(contentPolicyHash(text))) {
 			t.Error("style or script is not in the page as its hash in the policy says")
 		}
 	}

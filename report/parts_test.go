@@ -202,8 +202,9 @@ func TestSecondWeight(t *testing.T) {
 	if h.columnHead != "β" || !slices.Equal(h.columns, []string{"0", "1", "2"}) || len(h.rows) != 2 || h.cell[1][2] != 5 || h.marked != [2]int{1, 0} {
 		t.Errorf("heat map: got %+v, want 2 rows over β 0, 1, 2 and cell (1, 0) marked", h)
 	}
-	if v := newSettingsView(g); v.Second != "β" || v.Rows[4].Second != "1" {
-		t.Errorf("settings: got %+v, want β as the second weight and 1 in row 4", v)
+	rows := strings.Split(string(renderSettings(g)), "<tr")
+	if len(rows) != 8 || !strings.Contains(rows[1], `>α</th><th scope="col" class="n">β</th>`) || !strings.HasPrefix(rows[6], `><td class="n">1</td><td class="n">1</td>`) {
+		t.Errorf("settings: got %q, want β as the second weight and 1 in row 4", rows)
 	}
 	if n := len(neighbouringPairs(g)); n != 7 {
 		t.Errorf("%d pairs of neighbours in a grid of 2×3, want 7", n)

@@ -42,7 +42,7 @@ func (v *sectionView) addRunFacts(selection *stream.Selection) {
 		}
 		v.Options = append(v.Options, fact{Name: name, Value: optionValueText(selection.Options[k])})
 	}
-	v.Warnings, v.Inputs = newListView(stream.WarningsBySeverity(selection.Warnings), maxWarnings, sameValue), newListView(selection.Inputs, maxInputs, newInputView)
+	v.Warnings, v.Inputs = newListView(stream.WarningsBySeverity(selection.Warnings), maxWarnings, sameValue), newListView(selection.Inputs, maxInputs, renderInput)
 }
 
 func transferFact(t *stream.Transfer) fact {
@@ -53,8 +53,8 @@ func transferFact(t *stream.Transfer) fact {
 	return fact{"Fetched", bytesText(t.Fetched), note}
 }
 
-func newInputView(in stream.Input) inputView {
-	return inputView{in.Path, countText(in.Rows), bytesText(in.Bytes), in.Fingerprint}
+func renderInput(in stream.Input) markup {
+	return formatHTML(`<tr><th scope="row"><bdi class="path">%s</bdi></th>%s<td class="path">%s</td></tr>`+"\n", in.Path, renderNumbers(countText(in.Rows), bytesText(in.Bytes)), in.Fingerprint)
 }
 
 func optionValueText(x any) string {
@@ -117,7 +117,7 @@ func (v *sectionView) fillFromGrid(g *stream.Grid) (err error) {
 	}
 	v.Lead = fmt.Sprintf("%s: %s, %s", g.Method, countNoun(len(g.Settings), "setting"), each)
 	v.Facts = []fact{{"Settings", countText(int64(len(g.Settings))), ""}}
-	v.Settings = newSettingsView(g)
+	v.Settings = renderSettings(g)
 	if g.Recommended >= 0 {
 		s := g.Settings[g.Recommended]
 		if isFinite(s.Alpha) {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"image/color"
 	"math"
 	"slices"
@@ -134,7 +133,7 @@ func sortKey(x float64) string {
 
 // maskView shows the chosen pixels over the mean image.
 type maskView struct {
-	SVG                   template.HTML
+	SVG                   markup
 	Chosen, LeftOut, Note string
 	Low, High             string
 }
@@ -167,7 +166,7 @@ func newMaskView(s *stream.Selection) (*maskView, error) {
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="1" height="1"><title>%s: rank %d</title></rect>`, c.col, c.row, c.name, c.rank)
 	}
 	b.WriteString("</svg>")
-	v.SVG = template.HTML(b.String()) // has only numbers, base64 and names of pixels
+	v.SVG = markup(b.String()) // has only numbers, base64 and names of pixels
 	return v, nil
 }
 

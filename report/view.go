@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"strings"
 
@@ -22,12 +21,9 @@ const (
 	maxWarnings = 100
 )
 
-// pageView is the input of the templates. It has finished text and figures, so that templates need no logic.
+// pageView has the finished texts and figures of the page, so that writing it needs no logic.
 type pageView struct {
 	Title    string
-	Policy   string
-	Style    template.CSS
-	Script   template.JS
 	Version  string
 	Lead     string
 	Opening  openingView // opening text about several selections
@@ -47,7 +43,7 @@ type sectionView struct {
 	Warnings listView[string]
 	Run      []fact
 	Options  []fact
-	Inputs   listView[inputView]
+	Inputs   listView[markup]
 	Mask     *maskView
 	Curves   []chartView // charts of the explained share, the scores and measures over the number of features
 	Ranking  *rankingView
@@ -57,8 +53,8 @@ type sectionView struct {
 	Alike    *correlationsView
 	Progress []chartView // charts of the convergence
 	Heat     *heatView
-	Eval     *evalView
-	Settings *settingsView
+	Eval     markup
+	Settings markup // all settings of the grid
 }
 
 type fact struct{ Name, Value, Note string }
@@ -82,14 +78,12 @@ func newListView[T, V any](list []T, maxShown int, view func(T) V) listView[V] {
 
 func sameValue[T any](x T) T { return x }
 
-type inputView struct{ Path, Rows, Bytes, Fingerprint string }
-
 // chartView is a chart at two widths; the page shows one of them.
 type chartView struct {
-	Title        string
-	Wide, Narrow template.HTML
-	Legend       []legendItem
-	Notes        []string
+	Title    string
+	Pictures markup
+	Legend   []legendItem
+	Notes    []string
 }
 
 type legendItem struct{ Class, Name string }
@@ -97,15 +91,14 @@ type legendItem struct{ Class, Name string }
 func (c *describedChart) chartView() (chartView, error) {
 	v := chartView{Title: c.Title, Notes: c.notes}
 	for _, f := range []struct {
-		to            *template.HTML
 		width, height float64
 		class         string
-	}{{&v.Wide, 460, 270, "chart wide"}, {&v.Narrow, 330, 250, "chart narrow"}} {
+	}{{460, 270, "chart wide"}, {330, 250, "chart narrow"}} {
 		s, err := c.InlineSVG(f.width, f.height, f.class, c.label)
 		if err != nil {
 			return v, err
 		}
-		*f.to = template.HTML(s)
+		v.Pictures += markup(s)
 	}
 	if len(c.Series) > 1 {
 		for i, s := range c.Series {

@@ -237,6 +237,8 @@ var importers = map[string][]string{
 	"golang.org/x/oauth2":                            {"internal/cloud/store"},
 	"github.com/apache/thrift/":                      nil, // arrow's own
 	"google.golang.org/":                             nil, // what only pqarrow needs
+	"html/template":                                  nil, // calls methods by name, so the linker keeps all of the program
+	"text/template":                                  {"internal/testing/slurmtest"},
 	"github.com/apache/arrow/go/v15/parquet/pqarrow": nil, // panics where nobody can recover
 }
 
