@@ -64,9 +64,9 @@ func ExamplePath() {
 	}
 	fmt.Println(p.Grid.Passes, "passes")
 	// Output:
-	// gamma 0.01: [x034 x042 x036 x039 x011 x013]
+	// gamma 0.01: [x034 x042 x039 x036 x011 x013]
 	// gamma 0.1: [x049 x014 x039 x042 x011 x013]
-	// gamma 1: [x005 x049 x042 x018 x013 x011]
+	// gamma 1: [x005 x049 x042 x018 x013 x000]
 	// 2 passes
 }
 

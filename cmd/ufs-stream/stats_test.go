@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -44,8 +45,8 @@ func TestStatsServeEverySetting(t *testing.T) {
 				t.Errorf("%s: %d features, %d left out, %v; from %s %d, %d, %v", args, a.Features, len(a.LeftOut), a.Options, from, b.Features, len(b.LeftOut), b.Options)
 			}
 			for j := range a.Columns {
-				if x, y := fmt.Sprint(a.Columns[j]), fmt.Sprint(b.Columns[j]); x != y { // as text NaN equals itself
-					t.Errorf("%s: column report %s, from %s %s", args, x, from, y)
+				if x, y := asJSON(t, a.Columns[j]), asJSON(t, b.Columns[j]); !reflect.DeepEqual(x, y) {
+					t.Errorf("%s: column report %v, from %s %v", args, x, from, y)
 				}
 			}
 		}

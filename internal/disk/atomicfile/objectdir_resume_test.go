@@ -85,7 +85,7 @@ func TestResumeObjectDir(t *testing.T) {
 				c, gone := d.objects.client, Whole
 				switch end {
 				case "left":
-					if at := leave(t, d); !strings.HasPrefix(at, s.Scheme+"://lake/out/") {
+					if at := leave(t, d); !strings.HasPrefix(at, s.Scheme+"://"+s.Bucket+"/out/") {
 						t.Errorf("it waits in %s", at)
 					}
 					must.Do(t, d.Abort(t.Context())) // does nothing now
