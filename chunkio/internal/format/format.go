@@ -101,6 +101,14 @@ type Batched interface {
 	DecodeAll(ctx context.Context, leaves []Decoding, from, to int64)
 }
 
+// RowMajor is a Group whose file contains the values row by row.
+type RowMajor interface {
+	Group
+	// LeavesAtOnce returns the number of neighbouring leaves that are best decoded in one call, because their values in
+	// a row are read together.
+	LeavesAtOnce() int
+}
+
 // DecodeAll decodes rows [from, to) of leaves of a group: together if the group is Batched, else one by one.
 func DecodeAll(ctx context.Context, g Group, leaves []Decoding, from, to int64) {
 	if b, ok := g.(Batched); ok {

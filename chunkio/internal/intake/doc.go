@@ -10,4 +10,7 @@
 // The types of text are inferred from a sample, the rows of the first 1 MiB (infer.go). A later value that does not fit
 // is an error that names its line, unless its column may become wider: then the whole input is scanned and written
 // again.
+//
+// A NumPy array of numbers needs no parsing. If its file is local and not compressed, its rows are read in place
+// (npy_array.go).
 package intake

@@ -38,15 +38,20 @@ func FormatByName(name string) *formats.Format {
 	return formats.ByName(name)
 }
 
-// ScratchRows are the rows of a file, written to a scratch file as Parquet.
+// ScratchRows are the rows of a file, written to a scratch file as Parquet, or an array that is read in place.
 type ScratchRows struct {
 	Reader  io.ReaderAt
+	array   *intake.Array // if not nil, there is no scratch file
 	Table   *intake.Table
 	Packing string // compression of the original file, such as gz; empty for none
 }
 
-func (t *ScratchRows) openAsParquetFile(in storage.Input, memory int64) (format.File, error) {
-	f, err := parquet.Open(&scratchInput{in, t}, memory)
+func (t *ScratchRows) openTable(in storage.Input, memory int64) (f format.File, err error) {
+	if t.array != nil {
+		f, err = t.array.OpenFrom(in)
+	} else {
+		f, err = parquet.Open(&scratchInput{in, t}, memory)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +138,10 @@ func (a *Access) openRows(ctx context.Context, in storage.Input, kind intake.For
 			from.At, from.Bytes = in, in.Size()
 		}
 		var err error
-		if rows, err = a.convertRows(ctx, from, memory); err != nil {
+		if rows, err = a.readArray(in, kind, packing, memory); rows == nil && err == nil {
+			rows, err = a.convertRows(ctx, from, memory)
+		}
+		if err != nil {
 			return nil, err
 		}
 		rows.Packing = packing
@@ -142,7 +150,7 @@ func (a *Access) openRows(ctx context.Context, in storage.Input, kind intake.For
 		}
 		t.Rows[in.Name()] = rows
 	}
-	return rows.openAsParquetFile(in, memory)
+	return rows.openTable(in, memory)
 }
 
 // requestBytes is the number of bytes that one request fetches from an object with rows, such as CSV.
@@ -173,11 +181,7 @@ func (a *Access) convertRows(ctx context.Context, input intake.Input, memory int
 		return &meteredReader{r, a.Options.Meter}, err
 	}
 	endConversion := a.reportBeginOfConversion(input.Name)
-	settled := &a.Texts.header
-	if a.GuessedFiles[input.Name] {
-		settled = &a.Texts.guessedHeader
-	}
-	opt := intake.Options{TextOptions: a.Options.Texts, Settled: settled, Exact: a.keepsIntegers, MayBeText: a.mayBeText, Asked: a.RequestsNumbers, Identifier: a.Texts.isIdentifier, Mapped: a.mustBecomeMap, Threads: a.Options.Threads, Memory: memory}
+	opt := a.newIntakeOptions(input.Name, memory)
 	write, where := a.writeToScratch, " of scratch"
 	if a.WriteRows != nil {
 		write, where = a.WriteRows, " of Parquet"
@@ -187,12 +191,40 @@ func (a *Access) convertRows(ctx context.Context, input intake.Input, memory int
 	if err != nil {
 		return nil, err
 	}
-	a.Texts.mostHeld, a.Texts.leastMemory = max(a.Texts.mostHeld, rows.Table.Memory), max(a.Texts.leastMemory, rows.Table.Least)
-	a.Texts.addDoubts(rows.Table.Doubts)
-	a.Texts.addTypes(rows.Table.Columns)
-	a.Texts.addNullSpellings(rows.Table.Spelled)
-	a.noteInferredTypes(input.Name, rows.Table, where)
+	a.recordTable(input.Name, rows.Table, where)
 	return rows, nil
+}
+
+func (a *Access) newIntakeOptions(name string, memory int64) intake.Options {
+	settled := &a.Texts.header
+	if a.GuessedFiles[name] {
+		settled = &a.Texts.guessedHeader
+	}
+	return intake.Options{TextOptions: a.Options.Texts, Settled: settled, Exact: a.keepsIntegers, MayBeText: a.mayBeText, Asked: a.RequestsNumbers, Identifier: a.Texts.isIdentifier, Mapped: a.mustBecomeMap, Threads: a.Options.Threads, Memory: memory}
+}
+
+// readArray returns the array in a file if it can be read in place, else nil. Rows to be copied are converted, and so
+// are rows in a store, where a piece of a column would be a request.
+func (a *Access) readArray(in storage.Input, kind intake.Format, packing string, memory int64) (*ScratchRows, error) {
+	opt := a.newIntakeOptions(in.Name(), memory)
+	if kind != intake.NPY || packing != "" || a.ExactIntegers || format.IsFar(in) || !opt.IsInPlace() {
+		return nil, nil
+	}
+	array, err := intake.ReadArray(in, opt)
+	if array == nil || err != nil {
+		return nil, err
+	}
+	a.recordTable(in.Name(), array.Table, " read in place")
+	return &ScratchRows{array: array, Table: array.Table}, nil
+}
+
+// recordTable records the properties of a file of rows. The size of the table is in a place like " of scratch".
+func (a *Access) recordTable(name string, table *intake.Table, place string) {
+	a.Texts.mostHeld, a.Texts.leastMemory = max(a.Texts.mostHeld, table.Memory), max(a.Texts.leastMemory, table.Least)
+	a.Texts.addDoubts(table.Doubts)
+	a.Texts.addTypes(table.Columns)
+	a.Texts.addNullSpellings(table.Spelled)
+	a.noteInferredTypes(name, table, place)
 }
 
 func (a *Access) writeToScratch(ctx context.Context, input intake.Input, opt intake.Options) (*ScratchRows, error) {

@@ -27,7 +27,7 @@ type TextTables struct {
 	bytes  int64                 // size of the scratch files
 	space  *scratch.Space        // counts the bytes of the scratch files; nil until the first file
 
-	Rows          map[string]*ScratchRows // files of rows, by name
+	Rows          map[string]*ScratchRows // files of rows, by name, also those read in place
 	mostHeld      int64                   // the most bytes of memory held while a file of rows was converted
 	leastMemory   int64                   // the least bytes of memory that suffice to convert any file of rows
 	triples       tripleTables

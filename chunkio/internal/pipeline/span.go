@@ -105,7 +105,11 @@ func (s *span) countReads() (n, each int) {
 		s.growData()
 	}
 	n = len(s.table.Features.Reads)
-	return n, max(1, min(taskReads, taskValues/s.rows, n/(8*s.plan.workers)))
+	each = max(1, min(taskReads, taskValues/s.rows, n/(8*s.plan.workers)))
+	if g, ok := s.group.(format.RowMajor); ok {
+		each = max(each, g.LeavesAtOnce())
+	}
+	return n, each
 }
 
 // growData makes room for the span's values. If row groups are known beforehand it allocates once for the tallest
