@@ -37,6 +37,14 @@ are, and the rows that the table has lost are subtracted. Each file must continu
 no version is added twice or left out. Minima and maxima cannot be subtracted, nor a sample of
 rows: once rows were lost, --scale minmax is refused, and the default method is greedy.
 
+--minus takes rows out again: an old day, a file that must be deleted, one site of several. All of
+them must be among the rows of the files, which their inputs' fingerprints show. What cannot be
+subtracted is the same as for changes of a table, and a warning states the rounding error.
+
+  ufs-stream merge all.ufs --minus stats/2026-10-01.ufs -o rest.ufs
+
+--min-rows refuses files with few rows, whose sums could show single ones.
+
 With --window or --decay the files are a sequence, such as one for each day. They are taken in
 the order of their base names (bytes), so put the date into the name. --window 30 keeps the last 30
 files and does not open the others. --decay 0.9 gives every file 0.9 times the weight of the next
@@ -52,7 +60,7 @@ may also be the output.
 			if err != nil {
 				return err
 			}
-			if err := checkBounds(cmd, boundFlag{"window", m.Window, request.OneOrMore}, boundFlag{"decay", m.Decay, request.Bounds{Want: "a number above 0 and up to 1", Allows: request.ShareUpToOne.Allows}}); err != nil {
+			if err := checkBounds(cmd, boundFlag{"window", m.Window, request.OneOrMore}, boundFlag{"min-rows", m.MinRows, request.OneOrMore}, boundFlag{"decay", m.Decay, request.Bounds{Want: "a number above 0 and up to 1", Allows: request.ShareUpToOne.Allows}}); err != nil {
 				return err
 			}
 			m.Files, m.Anonymous, m.Limits, m.Hooks = args, q.Input.Anonymous, q.Limits, q.Hooks
@@ -76,6 +84,8 @@ may also be the output.
 	fs.Lookup("temp-dir").Usage = "folder `DIR` for scratch files: sums that do not fit into --memory-limit (default: the system's)"
 	fs.BoolVar(&m.Partial, "partial", false, "add up some of the parts of a plan: others may be missing")
 	fs.IntVar(&m.Window, "window", 0, "only the last `N` of the files by name (default: all)")
+	fs.StringArrayVar(&m.Minus, "minus", nil, "subtract the rows of `FILE`, a glob or a folder; may be repeated")
+	fs.Int64Var(&m.MinRows, "min-rows", 0, "refuse files, and a result, with fewer than `N` rows (default: none)")
 	fs.Float64Var(&m.Decay, "decay", 0, "give every file `G` times the weight of the next one by name, 0 < G <= 1 (default: equal weights)")
 	fs.StringVarP(&m.Output, "output", "o", "", "the merged statistics `FILE`, or an object (s3://, gs://, azblob://)")
 	return cmd

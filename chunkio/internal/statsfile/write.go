@@ -64,7 +64,8 @@ type StatsHeader struct {
 
 	// Since means that the statistics are of the rows that Table has gained since this version. Losses describes the rows
 	// that it has lost, whose statistics are in sections with the prefix LossesPrefix; nil if there are none. Subtracted
-	// is the number of rows that were added to the statistics and then subtracted, as the losses of a later version.
+	// is the number of rows that were added to the statistics and then subtracted, as the losses of a later version or by
+	// {minus}.
 	Since      *int64  `json:"since,omitempty"`
 	Losses     *Losses `json:"losses,omitempty"`
 	Subtracted int64   `json:"subtracted,omitempty"`

@@ -40,6 +40,8 @@ func (m *merger) checkAddable(first, f *mergedFile, isFirst bool) error {
 	switch recorded, _ := strconv.ParseFloat(f.decay, 64); {
 	case f.kind != first.kind:
 		return stream.Usagef("%s holds %s statistics and %s %s statistics; merge those of one kind", first.name, first.kind, f.name, f.kind)
+	case len(m.Minus) > 0 && f.decay != "":
+		return stream.Usagef("{minus}: %s is a total of days that weigh less the older they are ({decay} %s), so its rows have other weights than elsewhere; merge the files of the remaining days", f.name, f.decay)
 	case m.Decay > 0 && (f.kind == statistics.KindProfile || f.kind == statistics.KindSketch || f.kind == statistics.KindSketchedGraph):
 		return stream.Usagef("{decay} is for statistics to select from, and %s holds a profile only", f.name)
 	case m.Window == 0 && m.Decay == 0:

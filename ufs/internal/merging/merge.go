@@ -28,7 +28,11 @@ type MergeRequest struct {
 	// of the next older file weight γ², and so on. 0 means that all rows have weight 1. One of the files may be a total
 	// that was merged with the same Decay. It counts as the oldest file, whatever its name, so that yesterday's total
 	// and today's file give today's total.
-	Decay   float64
+	Decay float64
+	// Minus names statistics files, as Files does, whose rows are subtracted. All of these rows must be among the rows
+	// of Files, and the options that shaped the statistics must be equal. Minima and maxima stay bounds of the rest.
+	Minus   []string
+	MinRows int64  // the least number of rows in the sums of each file, and of the result
 	Partial bool   // accept that shards of a plan are missing; the result records which shards it contains
 	Output  string // the merged statistics file
 	Limits  request.Limits
@@ -51,6 +55,10 @@ func MergeFiles(ctx context.Context, m MergeRequest) (*result.Gathered, error) {
 		return nil, stream.Usagef("{o} -: statistics go to a file, which is verified when it is read; name it ALL.ufs")
 	case m.Window < 0:
 		return nil, stream.Usagef("{window} %d: want a number of files", m.Window)
+	case m.MinRows < 0:
+		return nil, stream.Usagef("{min-rows} %d: want a number of rows", m.MinRows)
+	case len(m.Minus) > 0 && (m.Window > 0 || m.Decay > 0 || m.Partial):
+		return nil, stream.Usagef("{minus} does not go with {window}, {decay} or {partial}: subtract from the result of a merge of whole days or sites")
 	case !(m.Decay >= 0 && m.Decay <= 1):
 		return nil, stream.Usagef("{decay} %v: want a number above 0 and up to 1, by which every day before weighs less", m.Decay)
 	}
@@ -64,18 +72,22 @@ func MergeFiles(ctx context.Context, m MergeRequest) (*result.Gathered, error) {
 	}
 	fetched := q.Hooks.Meter.Transfer()
 	g := &merger{MergeRequest: m, request: &q}
-	paths, err := g.expandFiles(ctx)
+	paths, err := g.expandFiles(ctx, m.Files)
+	if err != nil {
+		return nil, err
+	}
+	minus, err := g.expandFiles(ctx, m.Minus)
 	if err != nil {
 		return nil, err
 	}
 	paths, outside := g.orderByDay(paths)
 	var e *statistics.Bundle
 	err = request.TrackProgress(&q, request.Progress{What: "headers of " + wording.CountNoun(len(paths), "file"), Pass: 1, Passes: 2, Rows: -1}, func(next func(request.Progress)) error {
-		if err := g.readHeaders(ctx, paths); err != nil {
+		if err := g.readHeaders(ctx, slices.Concat(paths, minus), len(paths)); err != nil {
 			return err
 		}
 		var rows int64
-		for _, f := range g.files {
+		for _, f := range slices.Concat(g.files, g.minus) {
 			rows += f.rows
 		}
 		next(request.Progress{What: "adding " + wording.CountNoun(len(paths), "file"), Pass: 2, Passes: 2, Rows: rows})
@@ -99,6 +111,7 @@ type merger struct {
 	request *request.Request
 
 	files          []mergedFile // in the order in which they are added
+	minus          []mergedFile // the files to subtract
 	kind           string       // kind of all files
 	header         chunkio.StatsHeader
 	coverage       statistics.Coverage
@@ -106,6 +119,7 @@ type merger struct {
 	keptInputs     []stream.Input      // files that are left after the subtraction; nil if there is none
 	keptRanges     []stream.Range      // rows of these files
 	subtracted     int64               // rows that are subtracted now or were before
+	smallFiles     []string            // files with fewer rows than MinRows
 	warnings       warningCollector
 	hasDroppedRows bool  // some of the files report dropped rows
 	bookkeeping    int64 // memory, in bytes, of all data whose size grows with the number of files
@@ -114,11 +128,12 @@ type merger struct {
 	firstPath   string
 }
 
-// expandFiles lists the files to merge. In folders and globs it skips the file at Output. If a file is named and is
-// also the Output, it returns an error, except with Decay, because then the total of yesterday may be replaced.
-func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
+// expandFiles lists the statistics files that the arguments files name. In folders and globs it skips the file at
+// Output. If a file is named and is also the Output, it returns an error, except with Decay, because then the total of
+// yesterday may be replaced.
+func (m *merger) expandFiles(ctx context.Context, files []string) ([]string, error) {
 	var paths []string
-	for _, arg := range m.Files {
+	for _, arg := range files {
 		found, err := chunkio.ExpandStats(ctx, []string{arg}, budget.DocumentOptions(m.request))
 		if err != nil {
 			return nil, err
@@ -130,7 +145,7 @@ func (m *merger) expandFiles(ctx context.Context) ([]string, error) {
 		}
 		paths = append(paths, found...)
 	}
-	if len(paths) == 0 {
+	if len(paths) == 0 && len(files) > 0 {
 		return nil, stream.Usagef("no statistics file is left but {o} %s itself", place.DisplayName(m.Output))
 	}
 	if m.Decay > 0 { // today's total may overwrite yesterday's total
@@ -159,6 +174,9 @@ func (m *merger) sumFiles(ctx context.Context) (*statistics.Bundle, error) {
 		return nil, err
 	}
 	if err := subtractLosses(ctx, m, e); err != nil {
+		return nil, err
+	}
+	if err := checkRowCounts(m, e); err != nil {
 		return nil, err
 	}
 	whole := m.bundleOfHeader()

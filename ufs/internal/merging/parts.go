@@ -31,7 +31,10 @@ func (m *merger) checkPlanParts() error {
 		return nil
 	}
 	first := &m.files[at]
-	if m.Window > 0 || m.Decay > 0 {
+	switch {
+	case len(m.Minus) > 0:
+		return stream.Usagef("{minus} subtracts from a whole, and %s is a part of a plan; merge all parts of the plan first", first.name)
+	case m.Window > 0 || m.Decay > 0:
 		return stream.Usagef("{window} and {decay} are for the files of days, and %s is a part of a plan; merge all parts of the plan first", first.name)
 	}
 	var shards []fileShards

@@ -84,6 +84,9 @@ func (r *partsReader) nextSum(ctx context.Context) (*partialSum, error) {
 	t.usedBytes += s.bytes
 	r.largestState = max(r.largestState, s.bytes)
 	t.sampleSize = max(t.sampleSize, t.merger.sampleBytes(s.bundle))
+	if s.bundle.Profile.Rows < t.merger.MinRows && !t.readsLosses {
+		t.merger.smallFiles = append(t.merger.smallFiles, s.name)
+	}
 	statistics.SetLimit(s.bundle, t.stateLimit())
 	r.readAhead(ctx)
 	return s, nil
@@ -179,7 +182,7 @@ func (t *sumTree) readSum(ctx context.Context, file *chunkio.StatsReader, index 
 		return nil, err
 	}
 	m := t.merger
-	if t.readsLosses {
+	if t.readsLosses && t.files[index].losses != nil {
 		file = file.Losses()
 	}
 	from := map[string]method.From{statistics.KindGraph: method.FromGraph, statistics.KindGram: method.FromGram, statistics.KindProfile: method.FromProfile, statistics.KindSketch: method.FromProfile, statistics.KindSketchedGraph: method.FromProfile}[m.kind]

@@ -53,8 +53,8 @@ type mergedFile struct {
 }
 
 // readHeaders reads the headers of all files, sorts the files into the order of their addition, and refuses files that
-// cannot be added up. It reads no statistics.
-func (m *merger) readHeaders(ctx context.Context, paths []string) error {
+// cannot be added up. The first added paths are added, and the others subtracted. It reads no statistics.
+func (m *merger) readHeaders(ctx context.Context, paths []string, added int) error {
 	var first chunkio.StatsHeader
 	var columns sumColumns
 	lowest := 0 // index of the file whose header becomes the header of the sum
@@ -71,6 +71,9 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 		if m.Decay > 0 { // recordMergeOptions records {decay}; decayed totals and files of days differ in it
 			delete(h.Options, request.OptionDecay)
 		}
+		if added < len(paths) { // the rest is no window any more
+			delete(h.Options, request.OptionWindow)
+		}
 		if i == 0 {
 			first, m.header = h, h
 		} else {
@@ -79,11 +82,11 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 				f.columnOrder = m.shareOrder(f.columnOrder)
 			}
 		}
-		if f.difference == nil && h.Kind == first.Kind {
+		if f.difference == nil && h.Kind == first.Kind && i < added {
 			m.bookkeeping += columns.addHeader(f.path, h, f.columnOrder)
 		}
 		m.files = append(m.files, f)
-		if i > 0 && m.goesBefore(&f, &m.files[lowest]) {
+		if i > 0 && i < added && m.goesBefore(&f, &m.files[lowest]) {
 			lowest, m.header = i, h
 		}
 		m.bookkeeping += fileBytes + inputBytes*int64(len(h.Inputs)) + rangeBytes*int64(len(h.Ranges))
@@ -113,7 +116,8 @@ func (m *merger) readHeaders(ctx context.Context, paths []string) error {
 	}
 	m.kind = m.files[0].kind
 	settleColumns(m, &columns)
-	if err := cmp.Or(m.checkPlanParts(), checkVersions(m)); err != nil {
+	m.files, m.minus = m.files[:added:added], m.files[added:]
+	if err := cmp.Or(m.checkPlanParts(), checkMinus(m), checkVersions(m)); err != nil {
 		return err
 	}
 	if err := m.addCoverage(); err != nil {
@@ -270,6 +274,7 @@ func (m *merger) putsTotalFirst() bool { return m.Decay > 0 && m.Window == 0 }
 // sum has the same bits in whatever order the user names them. A decayed total, with index lowest, comes first.
 func (m *merger) orderFiles(lowest int) {
 	switch {
+	case len(m.Minus) > 0: // in the given order, the files to subtract last
 	case !slices.ContainsFunc(m.files, func(f mergedFile) bool { return f.firstShard() == 0 }):
 		slices.SortStableFunc(m.files, func(a, b mergedFile) int { return a.firstShard() - b.firstShard() })
 	case m.putsTotalFirst():
@@ -299,14 +304,21 @@ func (m *merger) addCoverage() error {
 		}
 		f.inputs, f.ranges, f.warnings, f.table = nil, nil, nil, nil
 	}
+	all := slices.Concat(m.files, m.minus)
+	for i := range m.minus {
+		m.lossCoverage.AddRanges(len(m.files)+i, m.minus[i].inputs, m.minus[i].ranges)
+	}
 	for _, c := range []*statistics.Coverage{&m.coverage, &m.lossCoverage} {
 		if o := c.FirstOverlap(); o != nil {
 			from, to, path := o.SharedRows(c)
-			return stream.Errorf("cannot merge %s with %s: %w", m.files[o.First.StatsFile].name, m.files[o.Second.StatsFile].name,
+			return stream.Errorf("cannot merge %s with %s: %w", all[o.First.StatsFile].name, all[o.Second.StatsFile].name,
 				stream.Usagef("both cover rows %d to %d of %s", from, to, path))
 		}
 	}
-	if hasChanges {
+	switch {
+	case len(m.minus) > 0:
+		return settleMinus(m)
+	case hasChanges:
 		if err := settleChanges(m); err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ type sumTree struct {
 	waiting     []*partialSum // the waiting sum of each level; nil if none waits
 	graphSize   int64         // bytes of a graph and of the graphs of its hash shards, without moments
 	shards      int           // number of hash shards that the files record
-	readsLosses bool          // whether the rows are added up that a table has lost
+	readsLosses bool          // whether the rows are added up that are to be subtracted
 	sampleSize  int64         // upper bound, as far as known, on the bytes of the row samples in the final sum
 }
 

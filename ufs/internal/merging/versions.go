@@ -184,7 +184,10 @@ func subtractLosses(ctx context.Context, m *merger, e *statistics.Bundle) error 
 	if m.lossCoverage.Files == nil {
 		return nil
 	}
-	files := slices.DeleteFunc(slices.Clone(m.files), func(f mergedFile) bool { return f.losses == nil })
+	files := m.minus
+	if len(files) == 0 {
+		files = slices.DeleteFunc(slices.Clone(m.files), func(f mergedFile) bool { return f.losses == nil })
+	}
 	t, err := newSumTree(m, files, statistics.MergedBytes(e, nil, m.request.Limits.Threads))
 	if err != nil {
 		return err
@@ -195,12 +198,23 @@ func subtractLosses(ctx context.Context, m *merger, e *statistics.Bundle) error 
 	if err != nil {
 		return err
 	}
+	squares := squaresIn(e.Profile)
 	dropped, err := statistics.SubtractStates(e, lost)
-	if err != nil {
+	switch {
+	case err != nil && len(m.minus) > 0:
+		return stream.Usagef("cannot subtract %s, though its inputs are among the others': %w; scan the remaining rows", m.minus[0].name, err)
+	case err != nil:
 		return stream.Usagef("cannot subtract the rows that %s has lost: %w; scan the statistics to merge with the changes by the same options, or scan the whole table", m.header.Table.Path, err)
 	}
+	if len(m.minus) > 0 {
+		warnOfMinus(m, e, squares)
+	}
 	if slices.Contains(dropped, statistics.SampleSection) {
-		m.warnings.add(stream.Textf("rows are subtracted that %s has lost, which a sample of rows does not allow, so there is none, and without {method} method %s selects: scan the whole table for it", m.header.Table.Path, methods.Fallback))
+		what, whole := stream.PlainText("rows were subtracted"), "remaining rows"
+		if m.header.Table != nil {
+			what, whole = stream.Textf("rows are subtracted that %s has lost", m.header.Table.Path), "whole table"
+		}
+		m.warnings.add(stream.Textf("%v, which a sample of rows does not allow, so there is none, and without {method} method %s selects: scan the %s for it", what, methods.Fallback, whole))
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ type Bundle struct {
 	Since         *int64              // version of table since which the statistics are of its gains; nil if of all its rows
 	HasLosses     bool                // whether the table has lost rows since then
 	Losses        *Bundle             // statistics of these rows; nil if there are none
-	Subtracted    int64               // number of rows that were subtracted, as losses
+	Subtracted    int64               // number of rows that were subtracted
 	Part          *stream.Part        // shards of a plan that the statistics cover; nil without a plan
 	Inputs        []stream.Input      // all files, covered or not; a shard lists only its own files
 	Covered       []stream.Range      // row ranges of inputs that the statistics cover

@@ -130,3 +130,75 @@ func joinRanges(ranges []stream.Range) []stream.Range {
 	}
 	return out
 }
+
+// Subtract takes the rows that part covers out of c. Files with equal contents have equal rows, wherever they lie. A file
+// whose last row is taken out is no longer in c. FirstOverlap must have
+// found nothing in either. If part covers a row that c does not, Subtract leaves c as it is, and returns such a row's
+// file and the number of a statistics file that covers rows of it.
+func (c *Coverage) Subtract(part *Coverage) (foreign *stream.Input, statsFile int) {
+	type content struct {
+		fingerprint string
+		rows        int64
+	}
+	left, lost := c.rangesByFile(), part.rangesByFile()
+	isChanged, equals := make([]bool, len(c.Files)), make(map[content][]int)
+	for i, in := range c.Files {
+		key := content{in.Fingerprint, in.Rows}
+		equals[key] = append(equals[key], i)
+	}
+	for i, in := range part.Files {
+		if in.Rows > 0 && len(lost[i]) == 0 {
+			continue // it is known, but another shard covers it
+		}
+		at := slices.IndexFunc(equals[content{in.Fingerprint, in.Rows}], func(file int) bool {
+			rest, areAmong := subtractRanges(left[file], lost[i])
+			if areAmong {
+				left[file], isChanged[file] = rest, true
+			}
+			return areAmong
+		})
+		if at < 0 && len(lost[i]) > 0 {
+			first := slices.IndexFunc(part.Stretches, func(s stretch) bool { return s.file == i })
+			return &part.Files[i], part.Stretches[first].StatsFile
+		}
+	}
+	var rest Coverage
+	for i, in := range c.Files {
+		if isChanged[i] && len(left[i]) == 0 {
+			continue
+		}
+		for _, r := range left[i] {
+			rest.Stretches = append(rest.Stretches, stretch{file: len(rest.Files), From: r.From, To: r.To})
+		}
+		rest.Files = append(rest.Files, in)
+	}
+	c.Files, c.Stretches, c.index = rest.Files, rest.Stretches, nil
+	return nil, 0
+}
+
+func (c *Coverage) rangesByFile() [][]stream.Range {
+	ranges := make([][]stream.Range, len(c.Files))
+	for _, s := range c.Stretches {
+		ranges[s.file] = append(ranges[s.file], stream.Range{From: s.From, To: s.To})
+	}
+	for i := range ranges {
+		ranges[i] = joinRanges(ranges[i])
+	}
+	return ranges
+}
+
+// subtractRanges takes lost out of ranges. Both are sorted, with gaps between the ranges.
+func subtractRanges(ranges, lost []stream.Range) (rest []stream.Range, areAmong bool) {
+	for _, r := range ranges {
+		for len(lost) > 0 && r.From <= lost[0].From && lost[0].To <= r.To {
+			if r.From < lost[0].From {
+				rest = append(rest, stream.Range{From: r.From, To: lost[0].From})
+			}
+			r.From, lost = lost[0].To, lost[1:]
+		}
+		if r.From < r.To {
+			rest = append(rest, r)
+		}
+	}
+	return rest, len(lost) == 0
+}

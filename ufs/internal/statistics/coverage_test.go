@@ -1,6 +1,8 @@
 package statistics
 
 import (
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -33,5 +35,63 @@ func TestJoin(t *testing.T) {
 	apart.AddRanges(1, copies[1:], []stream.Range{{From: 0, To: 10}})
 	if len(within.Files) != 2 || within.FirstOverlap() != nil || len(apart.Files) != 2 || apart.FirstOverlap() != nil {
 		t.Errorf("copies read in one run, or as parts of one plan, are two files: %v, %v", within.Files, apart.Files)
+	}
+}
+
+// TestSubtract: the rows left are those of a set of single rows, and foreign rows change nothing.
+func TestSubtract(t *testing.T) {
+	type row struct {
+		file string
+		at   int64
+	}
+	const rows = 12
+	rng := rand.New(rand.NewPCG(55, 1))
+	cover := func(c *Coverage, statsFile int, chance int) map[row]bool {
+		covered := make(map[row]bool)
+		for _, file := range []string{"1", "2", "3"} {
+			var ranges []stream.Range
+			for at := range int64(rows) {
+				if rng.IntN(100) < chance {
+					ranges, covered[row{file, at}] = append(ranges, stream.Range{From: at, To: at + 1}), true
+				}
+			}
+			c.AddRanges(statsFile, []stream.Input{{Path: file, Fingerprint: file, Rows: rows}}, ranges)
+		}
+		return covered
+	}
+	rowsOf := func(c *Coverage) map[row]bool {
+		covered := make(map[row]bool)
+		for _, s := range c.Stretches {
+			for at := s.From; at < s.To; at++ {
+				covered[row{c.Files[s.file].Fingerprint, at}] = true
+			}
+		}
+		return covered
+	}
+	refused, emptied := 0, 0
+	for range 3000 {
+		var whole, part Coverage
+		want, lost := cover(&whole, 0, 90+rng.IntN(11)), cover(&part, 7, rng.IntN(2)*rng.IntN(101))
+		whole.FirstOverlap()
+		part.FirstOverlap()
+		isForeign := false
+		for r := range lost {
+			isForeign = isForeign || !want[r]
+		}
+		if !isForeign {
+			maps.DeleteFunc(want, func(r row, _ bool) bool { return lost[r] })
+		}
+		foreign, statsFile := whole.Subtract(&part)
+		if got := rowsOf(&whole); !maps.Equal(got, want) || (foreign != nil) != isForeign || isForeign && statsFile != 7 {
+			t.Fatalf("%d rows are left, want %d; foreign %v of %d, want %v", len(got), len(want), foreign, statsFile, isForeign)
+		}
+		if isForeign {
+			refused++
+		} else if len(whole.Files) < 3 {
+			emptied++
+		}
+	}
+	if refused < 100 || emptied < 20 {
+		t.Errorf("only %d were refused, and %d lost a file", refused, emptied)
 	}
 }
