@@ -100,7 +100,7 @@ func MergeFiles(ctx context.Context, m MergeRequest) (*result.Gathered, error) {
 	if err := e.WriteStats(ctx, m.Output, nil); err != nil {
 		return nil, err
 	}
-	done := e.Summary(nil, q.Hooks.Meter.Transfer().Since(fetched))
+	done := e.Summary(q.Hooks.Spelling, q.Hooks.Meter.Transfer().Since(fetched))
 	done.Merged, done.Outside, done.Path = len(paths), outside, place.DisplayName(m.Output)
 	return done, nil
 }
