@@ -204,7 +204,7 @@ func (a *Access) newIntakeOptions(name string, memory int64) intake.Options {
 }
 
 // readArray returns the array in a file if it can be read in place, else nil. Rows to be copied are converted, and so
-// are rows in a store, where a piece of a column would be a request.
+// are rows in a store, in which each piece of a column would be a request.
 func (a *Access) readArray(in storage.Input, kind intake.Format, packing string, memory int64) (*ScratchRows, error) {
 	opt := a.newIntakeOptions(in.Name(), memory)
 	if kind != intake.NPY || packing != "" || a.ExactIntegers || format.IsFar(in) || !opt.IsInPlace() {
