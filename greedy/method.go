@@ -19,7 +19,7 @@ import (
 // Specs declares greedy, partgreedy, graphgreedy and fastcan (Algorithm 1, 2, and 1 with a target from the anchor graph
 // or with principal components as target).
 func Specs() []method.Spec {
-	reconstructs := method.Takes{Keep: true, Choice: true, Variance: true, MinGain: true, Weight: true, Nested: true, Reconstructs: true, Factor: true}
+	reconstructs := method.Takes{Keep: true, Choice: true, Variance: true, MinGain: true, Weight: true, Nested: true, Reconstructs: true, Factor: true, Explain: true}
 	sketched := reconstructs
 	sketched.Sketch = true
 	return []method.Spec{
@@ -118,19 +118,21 @@ func (m *dataGreedy) Options(o *method.Options) {
 // Unnested implements method.Unnested: it returns advice if exchanges make selections that are not nested.
 func (m *dataGreedy) Unnested() stream.Text { return m.refinement.whyUnnested() }
 
-func (m *dataGreedy) partitionCount(d int) int {
+// groupCount returns the number of rows of the target H, or 0 if H = G.
+func (m *dataGreedy) groupCount(s method.Shape) int {
+	d := cmp.Or(s.Explain, len(s.Columns))
 	switch {
 	case !m.partitioned:
-		return 0
+		return s.Explain
 	case m.partitions > 0:
-		return m.partitions
+		return min(m.partitions, d)
 	}
 	return DefaultPartitions(d)
 }
 
 func (m *dataGreedy) Cost(s method.Shape) (method.Cost, error) {
 	d := len(s.Columns)
-	c := m.partitionCount(d)
+	c := m.groupCount(s)
 	if s.Sketch > 0 {
 		if m.refinement.swapsFeatures() {
 			return method.Cost{}, refine.ErrWithSketch()
@@ -210,9 +212,10 @@ func (m *dataGreedy) Select(ctx context.Context, e *method.Evidence) (*method.Ra
 			return nil, err
 		}
 		out := toRanking(res, e)
-		// There is no bound for blocks: one block of several features explains more than one direction. A selection by
+		// There is no bound for blocks: one block of several features explains more than one direction. Nor is there one for
+		// explained columns, as the bound is of all columns. A selection by
 		// variance or gain plans memory for all features, but not for this bound.
-		if d := e.Gram.D; res.Blocks == nil && (e.Variance == 0 && e.MinGain == 0 || target.LeastErrorBytes(d, len(res.Order)) <= Bytes(d, d, 0)) {
+		if d := e.Gram.D; res.Blocks == nil && len(e.Explain) == 0 && (e.Variance == 0 && e.MinGain == 0 || target.LeastErrorBytes(d, len(res.Order)) <= Bytes(d, d, 0)) {
 			out.Least = target.LeastDataErrors(kernel.NewTeam(e.Threads), &e.Gram.Matrix, res)
 		}
 		return out, nil

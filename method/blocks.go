@@ -23,6 +23,9 @@ type Choice struct {
 	// Budget bounds the total cost of the choice, including kept candidates; 0 means no bound.
 	Budget float64
 	Forbid []int // candidates that must not be chosen, but must be explained like all other candidates
+	// Explain lists the features to be explained, ascending, none of which may be chosen: their candidates are in Forbid.
+	// If it is empty, all features are explained. Only methods with Takes.Explain support it.
+	Explain []int
 	// Most is the largest number of candidates that can be chosen from the same set of candidates; 0 means no bound.
 	// Candidate i is in the set with number Sets[i], or in no set if Sets[i] is -1.
 	Most int
@@ -128,8 +131,29 @@ func (c *Choice) Refuse(faults *stream.Faults, d int) {
 			faults.Addf("{forbid}: %d is not one of the %d candidates", i, n)
 		}
 	}
+	forbidden := c.ForbiddenFeatures(d)
+	for n, j := range c.Explain {
+		if _, isForbidden := slices.BinarySearch(forbidden, j); j < 0 || j >= d || !isForbidden || n > 0 && j <= c.Explain[n-1] {
+			faults.Addf("{explain-columns}: %d is not one of the %d features, may be chosen, or is not in ascending order", j, d)
+		}
+	}
 	RefuseNegative(faults, "{group-most}", c.Most)
 	if c.Most > 0 && len(c.Sets) != n {
 		faults.Addf("sets name %d candidates, want %d", len(c.Sets), n)
 	}
+}
+
+// ForbiddenFeatures lists the members of the forbidden candidates of d features, ascending.
+func (c *Choice) ForbiddenFeatures(d int) (list []int) {
+	for _, i := range c.Forbid {
+		switch {
+		case i < 0 || i >= c.Candidates(d): // refused elsewhere
+		case c.Blocks == nil:
+			list = append(list, i)
+		default:
+			list = append(list, c.Blocks[i].Members...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }

@@ -14,6 +14,7 @@ type Shape struct {
 	Source  stream.Source    // the rows that the method will read; nil if it does not read rows
 	K       int              // upper bound of the number of features to choose
 	Blocks  int              // number of features in the largest candidate block; 0 if features are chosen one by one
+	Explain int              // number of features to explain; 0 means all
 	Anchors int              // number of anchors m, for FromGraph
 	Threads int
 	Sample  int // number of sampled rows, for methods that use a sample

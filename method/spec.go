@@ -45,6 +45,7 @@ type Takes struct {
 	WhyNotVariance stream.Text
 	Weight         bool // weighted rows
 	Forbid         bool // features that must not be chosen; methods without Turns always support this
+	Explain        bool // only some features are to be explained, by the others (Choice.Explain)
 	// Choice means that the method itself chooses among the candidates of Evidence.Choice. For a method without Choice,
 	// groups of features get the scores of their members.
 	Choice bool

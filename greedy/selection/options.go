@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -43,7 +44,7 @@ type Options struct {
 	// Partitioned selects the partition-based Algorithm 2.
 	Partitioned bool
 	// Groups[i] is the group of column i, counted from 0. If Groups is nil, a random balanced partition is drawn. Only
-	// Algorithm 2 uses Groups, Partitions and Seed.
+	// Algorithm 2 uses Groups, Partitions and Seed. With Explain it groups the explained columns.
 	Groups []int
 	// Partitions is the number of groups drawn; 0 means 1 % of d, at least 1.
 	Partitions int
@@ -80,6 +81,9 @@ func (o Options) Validate(d int) error {
 	if o.MinGain > 0 && o.Partitioned && !o.Single() {
 		faults.Addf("{min-gain} counts the explained share of the data, but the partition-based algorithm chooses groups by sums of it; use {k}, or {method} greedy")
 	}
+	if o.Groups != nil && len(o.Explain) > 0 {
+		faults.Addf("the groups of explained columns are drawn; leave Groups out")
+	}
 	if o.Groups != nil {
 		if len(o.Groups) != d {
 			faults.Addf("groups name %d columns, not the %d features", len(o.Groups), d)
@@ -113,11 +117,31 @@ func (o Options) WithDefaults(d int) Options {
 	}
 	o.K = min(o.K, o.Open(d))
 	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
-	if o.Partitioned && o.Groups == nil {
+	switch {
+	case len(o.Explain) > 0 && o.Groups == nil:
+		o.Groups = o.groupExplained(d)
+	case o.Partitioned && o.Groups == nil:
 		o.Partitions = cmp.Or(o.Partitions, DefaultPartitions(d))
 		o.Groups = Partition(d, o.Partitions, o.Seed)
 	}
 	return o
+}
+
+// groupExplained returns the groups of the features to explain, and −1 for all other features. In Algorithm 1 every
+// feature is a group of its own: the target is the explained columns themselves, H = BᵀX.
+func (o *Options) groupExplained(d int) []int {
+	groups := slices.Repeat([]int{-1}, d)
+	count := len(o.Explain)
+	if o.Partitioned {
+		count = min(cmp.Or(o.Partitions, DefaultPartitions(count)), count)
+	}
+	drawn := Partition(len(o.Explain), count, o.Seed)
+	for n, j := range o.Explain {
+		if groups[j] = drawn[n]; !o.Partitioned {
+			groups[j] = n
+		}
+	}
+	return groups
 }
 
 // DefaultPartitions returns the number of groups of d columns for Algorithm 2 of Farahat et al.: 1 % of d, at least 1.

@@ -67,7 +67,7 @@ const budgetShare = 1e-12
 
 func runBlockLayers(ctx context.Context, b *blockEngine, opt selection.Options, perCost bool) (*selection.Result, error) {
 	s := &blockRun{
-		blocks: b, recorder: engine.NewRecorder(b.engine.Criterion), opt: opt, perCost: perCost,
+		blocks: b, recorder: engine.NewRecorder(b.engine.Criterion, opt.Explain), opt: opt, perCost: perCost,
 		gate: engine.NewFilter(opt.Choice, b.engine.D), budgetLeft: math.Inf(1), chosenBlocks: make([]bool, len(b.blockList)),
 	}
 	if opt.Budget > 0 {

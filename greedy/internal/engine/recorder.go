@@ -3,8 +3,6 @@ package engine
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/ufs-stream/ufs-stream/greedy/selection"
 	"github.com/ufs-stream/ufs-stream/internal/memory/room"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -13,9 +11,10 @@ import (
 // Recorder collects the Result of a selection, turn by turn.
 type Recorder struct {
 	selection.Result
-	Total  float64   // F(∅)
-	norm   []float64 // √Gᵢᵢ
-	cosine []float64 // per feature: largest absolute cosine with a chosen feature so far
+	Total   float64   // F(∅)
+	norm    []float64 // √Gᵢᵢ
+	cosine  []float64 // per feature: largest absolute cosine with a chosen feature so far
+	explain []int     // features whose error counts; empty means all
 
 	firstCriterion *Criterion  // of the first layer
 	FirstOmegas    [][]float64 // of the first layer
@@ -23,15 +22,16 @@ type Recorder struct {
 	dataLeft       *dataResidual // the residual of the data if later layers reduce it further; else nil
 }
 
-// NewRecorder returns a recorder for a selection that starts with criterion c.
-func NewRecorder(c *Criterion) *Recorder {
-	r := &Recorder{firstCriterion: c}
+// NewRecorder returns a recorder for a selection that starts with criterion c and explains the listed features. An
+// empty list means all features.
+func NewRecorder(c *Criterion, explain []int) *Recorder {
+	r := &Recorder{firstCriterion: c, explain: explain}
 	r.layOut(nil, c.FeatureCount)
 	for i, g := range c.G0 {
 		r.norm[i] = math.Sqrt(g)
 		r.Nearest[i] = -1
 	}
-	r.Total = c.RemainingError()
+	r.Total = r.sumExplained(c.G)
 	return r
 }
 
@@ -90,11 +90,24 @@ func (r *Recorder) errorShare(c *Criterion) float64 {
 	case r.Total == 0:
 		return 0
 	case r.CurrentLayer() == 1:
-		return min(c.RemainingError()/r.Total, 1)
+		return min(r.sumExplained(c.G)/r.Total, 1)
 	case r.dataLeft != nil:
-		return min(floats.Sum(r.dataLeft.g)/r.Total, 1)
+		return min(r.sumExplained(r.dataLeft.g)/r.Total, 1)
 	}
-	return min(r.firstCriterion.RemainingError()/r.Total, 1)
+	return min(r.sumExplained(r.firstCriterion.G)/r.Total, 1)
+}
+
+// sumExplained adds up the squares of the features to explain.
+func (r *Recorder) sumExplained(squares []float64) (sum float64) {
+	if len(r.explain) == 0 {
+		for _, v := range squares {
+			sum += v
+		}
+	}
+	for _, j := range r.explain {
+		sum += squares[j]
+	}
+	return sum
 }
 
 // FinishResult completes the result, with warnings about layers and redundant features.
@@ -112,7 +125,9 @@ func (r *Recorder) FinishResult(opt selection.Options) *selection.Result {
 	for _, p := range r.Order {
 		r.Explained[p] = 1
 	}
-	r.Groups = opt.Groups
+	if opt.Partitioned {
+		r.Groups = opt.Groups
+	}
 	if len(r.Redundant) > 0 {
 		r.addWarning("%d of the kept features are combinations of the kept ones before them", len(r.Redundant))
 	}

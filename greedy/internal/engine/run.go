@@ -15,7 +15,7 @@ import (
 // among the remaining features as if the features of earlier layers were absent. Its first features are the best
 // substitutes for the first layer. With Variance or MinGain there is only one layer.
 func RunLayers(ctx context.Context, e Engine, c *Criterion, opt selection.Options, watch Watcher) (*selection.Result, error) {
-	r := NewRecorder(c)
+	r := NewRecorder(c, opt.Explain)
 	g := NewFilter(opt.Choice, c.FeatureCount)
 	for {
 		g.retireExcluded(c)
@@ -103,6 +103,9 @@ func (r *Recorder) chooseLayer(ctx context.Context, e Engine, c *Criterion, g *F
 // target the score divided by the squared norm of the target.
 func (r *Recorder) stepGainShare(s *Step, e Engine, opt selection.Options) float64 {
 	gained, whole := floats.Dot(s.Omega, s.Omega), r.Total
+	if len(r.explain) > 0 {
+		gained = r.sumExplained(floats.MulTo(make([]float64, len(s.Omega)), s.Omega, s.Omega))
+	}
 	if opt.TargetSquares > 0 {
 		gained, whole = s.Score*e.ScoreUnit(), opt.TargetSquares
 	}

@@ -36,7 +36,7 @@ func ExplainFeatures(ctx context.Context, g *gram.Matrix, chosen []int, threads 
 	m := &engine.Gram{D: g.D, Matrix: g, GUnit: scale, Workers: opt.Threads, Team: kernel.NewTeam(opt.Threads)}
 	columns, zeros := layOutColumns(nil, g.D, len(chosen)) // f⁰ = 0 and h = 0 leave f at 0
 	m.Criterion = engine.NewCriterion(zeros, diag, true, nil)
-	r := engine.NewRecorder(m.Criterion)
+	r := engine.NewRecorder(m.Criterion, nil)
 	for turn, p := range chosen {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -54,7 +54,7 @@ func SelectRows(ctx context.Context, src stream.Source, std *gram.Standardizer, 
 	switch {
 	case opt.Refine:
 		return nil, refine.ErrNeedsGram(d)
-	case opt.Blocks != nil && !opt.Partitioned:
+	case opt.Blocks != nil && opt.Groups == nil:
 		return nil, blocks.ErrNeedGram(blocks.RemedyWithoutGram)
 	case opt.Memory == 0:
 		opt.Memory = defaultMemory
@@ -71,7 +71,7 @@ func SelectRows(ctx context.Context, src stream.Source, std *gram.Standardizer, 
 
 func (s *streamEngine) planAndSelect(ctx context.Context, opt selection.StreamOptions) (*selection.Result, error) {
 	c := 0
-	if opt.Partitioned {
+	if opt.Groups != nil {
 		c = target.GroupCount(opt.Groups)
 	}
 	d := s.rows.D
@@ -81,7 +81,7 @@ func (s *streamEngine) planAndSelect(ctx context.Context, opt selection.StreamOp
 		return nil, err
 	}
 	s.applyPlan(plan, opt.Seed)
-	if opt.Partitioned {
+	if opt.Groups != nil {
 		s.groups = opt.Groups
 		err = s.startPartitionTarget(ctx, c, nil)
 	} else {

@@ -21,6 +21,15 @@ func optionsForUsableColumns(o selection.StreamOptions, std *gram.Standardizer, 
 	if err := translate(o, &opt, std, cols, feature); err != nil {
 		return opt, err
 	}
+	opt.Explain = nil
+	for _, j := range o.Explain {
+		if k, ok := feature[j]; ok {
+			opt.Explain = append(opt.Explain, k)
+		}
+	}
+	if len(o.Explain) > 0 && opt.Explain == nil {
+		return opt, stream.Usagef("{explain-columns}: column %q and all others to be explained are left out: %s", cols[o.Explain[0]].Name, reasonForLeavingOut(std, cols[o.Explain[0]].Name))
+	}
 	if o.Groups != nil {
 		opt.Groups = make([]int, len(std.Columns))
 		number := make(map[int]int) // new number of each group that has usable features

@@ -117,7 +117,7 @@ func (x *exchanger) replayTurns(within, old *selection.Result, opt selection.Opt
 	g0 := m.Matrix.Diagonal(m.Workers)
 	floats.Scale(m.GUnit, g0)
 	c := engine.NewCriterion(make([]float64, d), g0, m.Target.IsSelf, nil)
-	r := engine.NewRecorder(c)
+	r := engine.NewRecorder(c, opt.Explain)
 	next := 0
 	for turn := range old.Order {
 		if turn < len(opt.Keep) && slices.Contains(old.Redundant, opt.Keep[turn]) {
