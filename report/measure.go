@@ -28,6 +28,8 @@ func errorMeasure(s *stream.Selection) string {
 func briefErrorMeasure(s *stream.Selection) string {
 	scale := recordedOption(s, "scale")
 	switch of := reconstructionTarget(s); {
+	case recordedOption(s, "explain-columns") != "":
+		return "explained columns"
 	case strings.HasPrefix(of, "the data smoothed"):
 		return "smoothed data"
 	case of != "":
@@ -41,6 +43,8 @@ func briefErrorMeasure(s *stream.Selection) string {
 // reconstructionTarget names the quantity that a selection reconstructs. It is empty if that is the data itself.
 func reconstructionTarget(s *stream.Selection) string {
 	switch t := recordedOption(s, "target"); {
+	case recordedOption(s, "explain-columns") != "":
+		return "the columns " + recordedOption(s, "explain-columns")
 	case t == "" || t == "smooth" && recordedOption(s, "smooth") == "0":
 		return ""
 	case t == "smooth":

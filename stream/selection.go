@@ -177,12 +177,17 @@ type ColumnReport struct {
 	Infs      int64    `json:"inf"`
 	Filled    int64    `json:"filled"`
 	Explained Number   `json:"explained"`         // share of the feature's sum of squares that the selection explains
+	Role      string   `json:"role,omitempty"`    // RoleExplained, or empty
 	Nearest   string   `json:"nearest,omitempty"` // the selected feature with the largest absolute cosine
 	// Correlation is the correlation with Nearest, to four decimals; nil if it is unknown, or if one of the two is constant.
 	Correlation *Number `json:"nearest_correlation,omitempty"`
 	// Frequency is the share of the half-samples whose selection contains the feature; nil if stability was not requested.
 	Frequency *Number `json:"frequency,omitempty"`
 }
+
+// RoleExplained is the role of a column that a selection explains by the others, and that cannot be selected. If no
+// column has it, all are explained.
+const RoleExplained = "explained"
 
 // ColumnMap is a picture of correlations: the first two principal coordinates of the correlation matrix of some columns.
 // X and Y are the correlations of a column with the first and the second principal component of these columns, to four

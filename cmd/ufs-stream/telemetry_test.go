@@ -95,6 +95,8 @@ func TestTelemetry(t *testing.T) {
 		}
 	}
 
+	explainFirstSensors(t, made)
+
 	query := must(t, "apply", "lake", "--selection", "selection.json", "--format", "sql")
 	query = strings.TrimSuffix(strings.TrimSpace(query), ";")
 	got := duckdbtest.RunQuery(t, dir, "SELECT count(*), count(\""+s.Selected[0].Name+"\") FROM (\n"+query+"\n)")
@@ -103,5 +105,48 @@ func TestTelemetry(t *testing.T) {
 	}
 	if first := duckdbtest.RunQuery(t, dir, query+" LIMIT 1"); !slices.EqualFunc(first.Columns, s.Selected, func(name string, f stream.Selected) bool { return name == f.Name }) {
 		t.Errorf("DuckDB has the columns %v", first.Columns)
+	}
+}
+
+// explainFirstSensors lets the first two sensors of each factor be explained by the other columns: one of another number
+// stands for each factor, and explains 0.9 of its sensors, as another sensor of the factor does.
+func explainFirstSensors(t *testing.T, made planted.Telemetry) {
+	t.Helper()
+	factors := made.Factors()
+	must(t, "select", "lake", "--label", "churned", "--auto-exclude", "--explain-columns", "*_1,*_2", "-k", fmt.Sprint(len(factors)), "-o", "cheap.json")
+	var s stream.Selection
+	if err := json.Unmarshal([]byte(read(t, "cheap.json")), &s); err != nil {
+		t.Fatalf("decoding the output: %v", err)
+	}
+	var found []string
+	for _, f := range s.Selected {
+		if strings.HasSuffix(f.Name, "_1") || strings.HasSuffix(f.Name, "_2") {
+			t.Errorf("chose %s, which is to be explained", f.Name)
+		}
+		family := strings.TrimRight(f.Name, "_0123456789")
+		if family == "flow_total" {
+			family = "pump_flow"
+		}
+		found = append(found, family)
+	}
+	slices.Sort(found)
+	want := slices.Sorted(slices.Values(factors))
+	if !slices.Equal(found, want) {
+		t.Errorf("selected of %v, want one of %v", found, want)
+	}
+	explained := 0
+	for _, c := range s.Columns {
+		if c.Role == stream.RoleExplained {
+			explained++
+			if !(float64(c.Explained) > 0.88) {
+				t.Errorf("%s is explained to %v", c.Name, c.Explained)
+			}
+		}
+	}
+	if explained != 2*len(factors) {
+		t.Errorf("%d explained columns, want two of each factor", explained)
+	}
+	if out := must(t, "explain", "boiler_temp_1", "--selection", "cheap.json", "lake"); !strings.Contains(out, "mostly by boiler_temp_") {
+		t.Errorf("boiler_temp_1: %s", out)
 	}
 }

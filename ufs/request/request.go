@@ -128,6 +128,9 @@ type Choice struct {
 	MinGain float64
 	Keep    []string // names or globs of features that are chosen from the start
 	Forbid  []string // names or globs of features that are never chosen, but explained like all others
+	// ExplainColumns are names or globs of features to be explained by the others: none of them is chosen, and the
+	// explained share is of them alone. Empty means that all features are explained.
+	ExplainColumns []string
 	// Groups names groups of features that are chosen as a whole; K then counts groups and ungrouped features. The value
 	// is the name of a file, which contains JSON {"group": ["column", …]} or CSV lines name,group; or such JSON itself;
 	// or prefix:SEP; or regex:RE, whose first capture group, or else whole match, names the group; or lists. With
@@ -257,6 +260,8 @@ var options = []Option{
 		Help: "features or groups that are in from the start (`GLOBS`: names or globs, comma-separated)"},
 	{Name: "forbid", Part: PartChoice, Section: Choosing, roles: ShapesAnswer | NamesColumns, field: func(q *Request) any { return &q.Choice.Forbid },
 		Help: "features or groups that are never chosen, but explained like others (`GLOBS`: names or globs, comma-separated; {exclude} removes columns from the data too)"},
+	{Name: "explain-columns", Part: PartChoice, Section: Choosing, roles: ShapesAnswer | NamesColumns, field: func(q *Request) any { return &q.Choice.ExplainColumns },
+		Help: "choose the features that best reconstruct these features or groups (`GLOBS`: names or globs, comma-separated), which are never chosen themselves; methods greedy and partgreedy. With the class column here, unlabelled selection becomes supervised"},
 	{Name: "groups", Part: PartChoice, Section: Choosing, roles: ShapesAnswer, field: func(q *Request) any { return &q.Choice.Groups },
 		Help: "choose whole groups of features, and count groups by {k}: `GROUPS` is a file of JSON {\"group\": [\"column\", …]} or CSV name,group, prefix:SEP (the part of a name before SEP), regex:RE (its first group or the whole match), or lists (emb of emb[0], emb[1], …)"},
 	{Name: "group-most", Part: PartChoice, Section: Choosing, roles: ShapesAnswer, field: func(q *Request) any { return &q.Choice.GroupMost }, Bounds: OneOrMore,

@@ -21,6 +21,9 @@ type Gram struct {
 	*gram.Matrix
 	Rows    int64
 	Threads int
+	// Explain lists the columns whose gains the rules count, none of which can be chosen; if it is empty, all columns count
+	// and can be chosen. Forbid lists all columns that cannot be chosen then. Both are ascending.
+	Explain, Forbid []int
 }
 
 func (g *Gram) centredDimensions() int { return int(max(g.Rows-1, 1)) }
@@ -37,15 +40,15 @@ const (
 func MaxFeatures(d int) int { return min(d, max(minExamined, min(d/4, maxExamined))) }
 
 // SizeBytes returns the memory that [RecommendSize] needs in addition to G. If G is given by a factor, rank is the
-// number of the factor's rows, otherwise 0.
-func SizeBytes(d, rank int) int64 {
+// number of the factor's rows, otherwise 0. explained is the number of columns to explain; 0 means all.
+func SizeBytes(d, rank, explained int) int64 {
 	k := MaxFeatures(d)
 	// The curve is used after greedy, whose memory may be freed late by the garbage collector.
 	if rank > 0 {
 		k = min(k, rank)
-		return greedy.FactorBytes(d, k, rank, rank) + CurveBytes(d, k) + 8*4*int64(d) + linalg.SmallestBytes(rank, min(rank, maxEigenvalues+1), linalg.EigenOptions{})
+		return greedy.FactorBytes(d, k, rank, rank) + 8*int64(explained)*int64(d+rank) + CurveBytes(d, k) + 8*4*int64(d) + linalg.SmallestBytes(rank, min(rank, maxEigenvalues+1), linalg.EigenOptions{})
 	}
-	return greedy.Bytes(d, k, 0) + CurveBytes(d, k) + 8*4*int64(d) + 8*2*int64(k) + linalg.SmallestBytes(d, min(d, maxEigenvalues+1), linalg.EigenOptions{}) + kernel.TeamBytes(d, d)
+	return greedy.Bytes(d, k, explained) + CurveBytes(d, k) + 8*4*int64(d) + 8*2*int64(k) + linalg.SmallestBytes(d, min(d, maxEigenvalues+1), linalg.EigenOptions{}) + kernel.TeamBytes(d, d)
 }
 
 // sizeSearch is the state of [RecommendSize], and collects the results of its rules.
@@ -65,6 +68,9 @@ type sizeSearch struct {
 // reversed in place. It computes the leading eigenvalues of G. In addition it costs 2·d²·k flops for greedy and d·k²
 // flops for the curve, k being the result of [MaxFeatures]. It needs the memory given by [SizeBytes].
 func RecommendSize(ctx context.Context, g *Gram) (*stream.Size, error) {
+	if len(g.Explain) > 0 {
+		return recommendForExplained(ctx, g)
+	}
 	s := &sizeSearch{gram: g, maxSize: MaxFeatures(g.D), abstaining: make(map[string]bool)}
 	// Once the chosen columns span all dimensions, there is no residual by which a size could be judged.
 	s.maxSize = min(s.maxSize, g.centredDimensions())

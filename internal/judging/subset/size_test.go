@@ -170,8 +170,8 @@ func TestSizeBytes(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		must.Get(RecommendSize(t.Context(), g))(t)
 		runtime.ReadMemStats(&after)
-		if used := int64(after.TotalAlloc - before.TotalAlloc); used > SizeBytes(s.d, 0) {
-			t.Errorf("%+v: %d bytes, want %d at most", s, used, SizeBytes(s.d, 0))
+		if used := int64(after.TotalAlloc - before.TotalAlloc); used > SizeBytes(s.d, 0, 0) {
+			t.Errorf("%+v: %d bytes, want %d at most", s, used, SizeBytes(s.d, 0, 0))
 		}
 	}
 }

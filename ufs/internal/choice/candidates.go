@@ -52,11 +52,42 @@ func NewCandidates(r *settled.Run, columns []stream.Column, leftOut []stream.Lef
 	if c.Forbid, err = c.matchPatterns("forbid", r.Choice.Forbid, leftOut, strict); err != nil {
 		return nil, err
 	}
+	if err = c.setExplained(r, leftOut, strict); err != nil {
+		return nil, err
+	}
 	c.IsConstrained = c.Blocks != nil || c.Most > 0 || len(c.Forbid) > 0
 	if c.Choosable = c.Open(len(columns)); strict {
 		err = c.checkFeasible(r)
 	}
 	return c, err
+}
+
+// setExplained forbids the candidates that option {explain-columns} names, and lists their features in Explain.
+func (c *Candidates) setExplained(r *settled.Run, leftOut []stream.LeftOut, strict bool) error {
+	patterns := r.Choice.ExplainColumns
+	explained, err := c.matchPatterns("explain-columns", patterns, leftOut, strict)
+	if err != nil {
+		return err
+	}
+	forbidden := c.Forbidden(len(c.Columns))
+	for _, i := range explained {
+		switch {
+		case !strict:
+		case slices.Contains(c.Keep, i):
+			return stream.Usagef("{keep} and {explain-columns} both name %s", c.Name(i))
+		case forbidden[i]:
+			return stream.Usagef("{forbid} and {explain-columns} both name %s; an explained column is never chosen", c.Name(i))
+		case len(explained) == c.Candidates(len(c.Columns)):
+			return stream.Usagef("{explain-columns} %s names all columns, and leaves none to explain them by", request.JoinNames(patterns))
+		}
+		c.Explain = append(c.Explain, c.Members(i)...)
+	}
+	if len(patterns) > 0 && c.Explain == nil {
+		return stream.Usagef("{explain-columns} %s: none of these columns varies in a part of the rows", request.JoinNames(patterns))
+	}
+	slices.Sort(c.Explain)
+	c.Forbid = append(c.Forbid, explained...)
+	return nil
 }
 
 func isPartOfBlock(c stream.Column) bool { return c.Block != "" }
@@ -198,7 +229,7 @@ func (c *Candidates) checkFeasible(r *settled.Run) error {
 		return stream.Usagef("{keep} names %s (%s), more than {k} %d", c.candidateCountText(len(c.Keep)), c.firstNamesText(c.Keep), r.Choice.K)
 	}
 	if c.Choosable == 0 {
-		return stream.Usagef("{forbid} %s leaves nothing to choose", request.JoinNames(r.Choice.Forbid))
+		return stream.Usagef("{forbid} %s leaves nothing to choose", request.JoinNames(slices.Concat(r.Choice.Forbid, r.Choice.ExplainColumns)))
 	}
 	if r.Choice.Budget == 0 {
 		return nil
@@ -230,6 +261,9 @@ func (c *Candidates) CheckCount(k int, leftOut []stream.LeftOut) error {
 	forbidden := ""
 	if n := len(c.Forbid); n > 0 {
 		forbidden = fmt.Sprintf(", not counting %d that {forbid} names", n)
+		if len(c.Explain) > 0 {
+			forbidden = fmt.Sprintf(", not counting %d that {forbid} or {explain-columns} names", n)
+		}
 	}
 	return stream.Usagef("{k} %d is more than the %s that can be chosen"+forbidden, k, c.candidateCountText(c.Choosable))
 }
@@ -256,6 +290,7 @@ func AddChoiceToShape(k int, shape *method.Shape, candidates *Candidates) {
 	if !candidates.IsConstrained {
 		return
 	}
+	shape.Explain = len(candidates.Explain)
 	shape.K = min(candidates.Features(min(k, candidates.Choosable)), len(shape.Columns))
 	if !candidates.Single() {
 		shape.Blocks = candidates.Largest()

@@ -66,6 +66,9 @@ func CheckSelection(ctx context.Context, o CheckRequest) (*result.Verdict, error
 	if c.request, err = settled.RecordedRequest(o.Selection, c.Methods); err != nil {
 		return nil, stream.Dataf("the selection", "%w", err)
 	}
+	if named := c.request.Choice.ExplainColumns; len(named) > 0 {
+		return nil, stream.Usagef("check measures how much a selection explains of all columns, and this one was made to explain {explain-columns} %s; select again from the new data", request.JoinNames(named))
+	}
 	// The fresh selection for comparison is made without groups, costs and forbidden features.
 	c.isConstrained = c.request.Choice.Groups != "" || c.request.Choice.Budget > 0 || c.request.Choice.Costs != "" || len(c.request.Choice.Forbid) > 0 ||
 		slices.ContainsFunc(o.Selection.Selected, func(f stream.Selected) bool { return len(f.Members) > 0 })

@@ -90,7 +90,7 @@ func gatherFromFileOnce(g *Gatherer, file *chunkio.StatsReader, usesDefaultSize 
 	}
 	d := len(seen.Columns)
 	sizes := w.AlwaysRunsSizeRules(d) && (r.Bound.From == method.FromGram || r.Bound.From == method.FromGraph && seen.Kind == statistics.KindGraph)
-	if more := max(cost.Bytes, planning.SizeBytes(r, d, 0)); r.ReportsSizes && budget.ProgramBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Limits.Memory {
+	if more := max(cost.Bytes, planning.SizeBytes(r, d, 0, shape.Explain)); r.ReportsSizes && budget.ProgramBytes+gram.Bytes(d, 0)+8*int64(m)*int64(m+d)+more <= r.Limits.Memory {
 		cost.Bytes, sizes = more, true
 	}
 	opt := gram.Options{Threads: r.Limits.Threads, Limit: max(r.Limits.Memory-budget.ProgramBytes-cost.Bytes, 1)}

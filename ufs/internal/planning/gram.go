@@ -55,7 +55,7 @@ func planGram(w Workload, shape method.Shape, rank int) (budget.Budget, error) {
 	sideBytes := shardSplitterBytes(w, d) + RankBytes(w.Run, w.Table, d) + surveyBytes(w, rank)
 	b, err := PlanPass(w.Run, w.Table, gramOrFactorBytes(w, rank)+sideBytes, cost.Bytes)
 	if err == nil {
-		b = addSizeRules(w, b, cost, rank)
+		b = addSizeRules(w, b, cost, rank, shape.Explain)
 	}
 	b.SideStatistics = sideBytes
 	return b, err
@@ -139,7 +139,7 @@ func GramCost(w Workload, shape method.Shape) (method.Cost, error) {
 	cost, err := w.Run.Bound.Solver.Cost(shape)
 	d := len(shape.Columns)
 	if w.FindsSize() || w.Run.Bound.From.UsesGram() && w.AlwaysRunsSizeRules(d) {
-		cost.Bytes = max(cost.Bytes, SizeBytes(w.Run, d, shape.Rank))
+		cost.Bytes = max(cost.Bytes, SizeBytes(w.Run, d, shape.Rank, shape.Explain))
 	}
 	cost.Bytes = max(cost.Bytes, subset.CurveBytes(d, min(shape.K, subset.MaxAppraised(d))))
 	if settled.ComparesWithChance(w.Run) {
@@ -229,9 +229,9 @@ func (w Workload) AlwaysRunsSizeRules(d int) bool {
 const CheapColumnCount = 320
 
 // SizeBytes returns the memory of recommendSize for d columns in addition to the Gram matrix. The matrix is full if
-// rank is 0, or else a factor of rank rows.
-func SizeBytes(r *settled.Run, d, rank int) int64 {
-	bytes := subset.SizeBytes(d, rank)
+// rank is 0, or else a factor of rank rows. explained is the number of columns to explain, or 0.
+func SizeBytes(r *settled.Run, d, rank, explained int) int64 {
+	bytes := subset.SizeBytes(d, rank, explained)
 	// These scales need a centred copy.
 	if r.Bound.From.UsesGramOnly() && slices.Contains([]gram.Scale{gram.ScaleNone, gram.ScaleMinMax, gram.ScaleUnit}, r.ParsedScale) {
 		if rank > 0 {
@@ -290,14 +290,14 @@ func PlanPass(r *settled.Run, ds *chunkio.Dataset, statistics, solver int64) (bu
 	return b, nil
 }
 
-func addSizeRules(w Workload, plan budget.Budget, cost method.Cost, rowsOfFactor int) budget.Budget {
+func addSizeRules(w Workload, plan budget.Budget, cost method.Cost, rowsOfFactor, explained int) budget.Budget {
 	d := len(w.Table.Columns())
 	if plan.HasSizeRules = w.AlwaysRunsSizeRules(d); !w.Run.ReportsSizes || plan.HasSizeRules {
 		return plan
 	}
-	rules := SizeBytes(w.Run, d, rowsOfFactor)
+	rules := SizeBytes(w.Run, d, rowsOfFactor, explained)
 	for _, r := range w.Later {
-		rules = max(rules, SizeBytes(r, d, rowsOfFactor))
+		rules = max(rules, SizeBytes(r, d, rowsOfFactor, explained))
 	}
 	more, err := PlanPass(w.Run, w.Table, plan.Statistics, max(cost.Bytes, rules)-plan.FreedStatistics)
 	more.Solver, more.FreedStatistics = max(cost.Bytes, rules), plan.FreedStatistics

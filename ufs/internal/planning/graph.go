@@ -152,7 +152,7 @@ func planGraph(w Workload, solve *method.Shape, rank int, outOfCore bool) (budge
 	b, err := PlanPass(w.Run, w.Table, max(placing+factorBytes, gathering), cost.Bytes-freed)
 	b.Solver, b.FreedStatistics = cost.Bytes, freed
 	if err == nil {
-		b = addSizeRules(w, b, cost, rank)
+		b = addSizeRules(w, b, cost, rank, 0)
 	}
 	b.JudgingStatistics = placing + factorBytes + judging
 	b.Anchors, b.SideStatistics, b.Iterations = anchors, spread, cost.Iterations

@@ -95,10 +95,11 @@ func (x *explainer) indexSelection() {
 	for _, l := range x.selection.LeftOut {
 		x.leftOut[l.Name] = l.Why
 	}
+	explainsSome := slices.ContainsFunc(x.selection.Columns, func(c stream.ColumnReport) bool { return c.Role != "" })
 	for _, c := range x.selection.Columns {
 		x.reports[c.Name] = c
 		_, isKept := x.chosen[c.Name]
-		if at, known := x.chosen[c.Nearest]; known && c.Nearest != "" && !isKept { // c.Nearest may be any feature of a group
+		if at, known := x.chosen[c.Nearest]; known && c.Nearest != "" && !isKept && (!explainsSome || c.Role != "") { // c.Nearest may be any feature of a group
 			nearest := x.selection.Selected[at].Name
 			x.standsFor[nearest] = append(x.standsFor[nearest], result.StandsFor{Name: c.Name, Explained: c.Explained})
 		}

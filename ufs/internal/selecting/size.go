@@ -24,6 +24,9 @@ func (t *Trial) recommendSize(ctx context.Context) error {
 		return nil
 	}
 	g := t.CentredGram()
+	if g != nil && len(t.Explain) > 0 {
+		g.Explain, g.Forbid = t.Explain, t.ForbiddenFeatures(g.D)
+	}
 	if g == nil {
 		return stream.Usagef("{k} auto rests on the Gram matrix of all features, which is not in memory here; give a number, or raise {memory-limit}")
 	}

@@ -17,9 +17,10 @@ import (
 )
 
 // appraiseChoice compares the gain of each chosen feature (the explained share that it adds) with the gains of noise,
-// if the Gram matrix of the columns is still in memory and exact. It compares no groups, because noise has none.
+// if the Gram matrix of the columns is still in memory and exact. It compares no groups, because noise has none, and
+// no choice that explains given columns, of which a chosen one does not explain itself.
 func appraiseChoice(t *Trial, order []int) {
-	if t.run.SkipsTrust || t.run.ManySettings || t.Blocks != nil || len(order) == 0 || len(order) > subset.MaxAppraised(len(t.Columns)) {
+	if t.run.SkipsTrust || t.run.ManySettings || t.Blocks != nil || len(t.Explain) > 0 || len(order) == 0 || len(order) > subset.MaxAppraised(len(t.Columns)) {
 		return
 	}
 	c := subset.Choice{Chosen: order, Keep: min(len(t.Keep), len(order)), Threads: t.Threads}
@@ -61,7 +62,7 @@ func cutAtMinGain(t *Trial, picks []pick) ([]pick, error) {
 // does so only if the plan has memory for the rules for the number of features, because it needs as much.
 func recordGreedyError(ctx context.Context, t *Trial, order []int) error {
 	isGreedy := t.run.Bound.Name == methods.Fallback && !t.candidates.IsConstrained && t.Blocks == nil
-	if isGreedy || t.ExplainGram == nil || t.explainFeatures != nil || !t.bundle.Plan.HasSizeRules && !t.run.Choice.AutoK || len(order) == 0 || len(order) > subset.MaxFeatures(t.ExplainGram.D) {
+	if isGreedy || len(t.Explain) > 0 || t.ExplainGram == nil || t.explainFeatures != nil || !t.bundle.Plan.HasSizeRules && !t.run.Choice.AutoK || len(order) == 0 || len(order) > subset.MaxFeatures(t.ExplainGram.D) {
 		return nil
 	}
 	keep := t.Keep[:min(len(t.Keep), len(order))]

@@ -109,6 +109,9 @@ func (t *Trial) reportRanking(ctx context.Context, r *method.Ranking) error {
 			Nulls: missing.Nulls, NaNs: missing.NaNs, Infs: missing.Infs, Filled: t.filled[j], Explained: stream.Number(math.NaN()),
 		})
 	}
+	for _, j := range t.Explain {
+		s.Columns[j].Role = stream.RoleExplained
+	}
 	s.LowerIsBetter = r.LowerIsBetter
 	if err := t.explainChoice(ctx, r, picks); err != nil {
 		return err

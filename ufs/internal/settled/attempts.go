@@ -150,6 +150,8 @@ func reasonForFallback(q *request.Request, recommended, fallback method.Spec) (w
 	switch {
 	case q.Choice.Sketch != "" || q.Choice.Reads > 0:
 		return because("another pass makes the scores that a {sketch} estimates exact")
+	case len(q.Choice.ExplainColumns) > 0 && !recommended.Takes.Explain:
+		return because("{explain-columns} is not for method %s", recommended.Name)
 	case q.Columns.Weight != "" && !recommended.Takes.Weight:
 		return because("{weight} is not for method %s", recommended.Name)
 	case q.Choice.MinGain != 0 && !recommended.Takes.MinGain:

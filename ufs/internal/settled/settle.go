@@ -126,6 +126,8 @@ func checkMethod(q *request.Request, spec method.Spec) error {
 		return stream.Usagef("{min-gain} stops by itself, and so do {k} auto and {variance}; give one of them")
 	case q.Choice.MinGain > 0 && !takes.MinGain && !takes.Sample && !spec.From.UsesGraph():
 		return stream.Usagef("{min-gain} rests on the Gram matrix, which method %s makes none of or uses up; use {k}, or {method} greedy", spec.Name)
+	case len(q.Choice.ExplainColumns) > 0 && !takes.Explain:
+		return stream.Usagef("{explain-columns} is not for method %s; methods greedy and partgreedy choose columns that reconstruct given ones", spec.Name)
 	case len(q.Choice.Keep) > 0 && !takes.Keep && takes.Turns:
 		return stream.Usagef("{keep} is not for method %s, which chooses every feature by itself", spec.Name)
 	case q.Columns.Weight != "" && !takes.Weight:
@@ -204,6 +206,8 @@ func settleSketch(r *Run) error {
 	switch {
 	case r.Choice.Sketch == "" && r.Choice.Reads == 0:
 		return nil
+	case len(r.Choice.ExplainColumns) > 0:
+		return stream.Usagef("{explain-columns} needs exact products with the explained columns, and {sketch} estimates them; leave one of them out")
 	case !r.Bound.Takes.Sketch:
 		return stream.Usagef("{sketch} and {passes} are not for method %s; leave them out, or choose {method} greedy", r.Bound.Name)
 	case r.Bound.From.UsesGraph() && r.Choice.Reads > 0:

@@ -190,8 +190,8 @@ func printTrust(w *screen.Page, t *stream.Trust) {
 	line("rows: %s ("+measure+" %.2f, and %.2f without clusters)", "clusters beyond what covariances explain", "no clusters beyond what covariances explain", t.Clusters)
 }
 
-// printDropped prints the features that were not selected because the selected features explain them. The best
-// explained feature comes first.
+// printDropped prints the features that were not selected because the selected features explain them, or the columns
+// that they were chosen to explain. The best explained feature comes first.
 func printDropped(w *screen.Page, s *stream.Selection, verbose bool) {
 	selected := make(map[string]bool, len(s.Selected))
 	for _, f := range s.Selected {
@@ -199,9 +199,10 @@ func printDropped(w *screen.Page, s *stream.Selection, verbose bool) {
 			selected[name] = true
 		}
 	}
+	explainsSome := slices.ContainsFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Role != "" })
 	var dropped []stream.ColumnReport
 	for _, col := range s.Columns {
-		if !selected[col.Name] && col.Nearest != "" {
+		if !selected[col.Name] && col.Nearest != "" && (!explainsSome || col.Role != "") {
 			dropped = append(dropped, col)
 		}
 	}
@@ -217,14 +218,18 @@ func printDropped(w *screen.Page, s *stream.Selection, verbose bool) {
 		}
 		return 0
 	})
+	kind := "features not selected"
+	if explainsSome {
+		kind = "columns explained by these"
+	}
 	if !verbose {
 		least := dropped[len(dropped)-1]
-		w.Printf("\n%s features not selected: from %s (%s) down to %s (%s) explained; -v lists them\n",
+		w.Printf("\n%s "+kind+": from %s (%s) down to %s (%s) explained; -v lists them\n",
 			humanize.Comma(int64(len(dropped))), percentText(dropped[0].Explained), screen.QuoteName(dropped[0].Name),
 			percentText(least.Explained), screen.QuoteName(least.Name))
 		return
 	}
-	w.Printf("\nnot selected:\n")
+	w.Printf("\n%s:\n", strings.TrimPrefix(kind, "features "))
 	for _, col := range dropped {
 		w.Printf("  %s: %s explained, mostly by %s\n", screen.QuoteName(col.Name), percentText(col.Explained), screen.QuoteName(col.Nearest))
 	}

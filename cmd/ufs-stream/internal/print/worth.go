@@ -22,6 +22,9 @@ func WorthSentence(s *stream.Selection) string {
 	if s.Worth != nil {
 		explained, quantity = s.Worth.Explained, "variance"
 	}
+	if s.Options["explain-columns"] != nil {
+		quantity += " of the explained columns"
+	}
 	if math.IsNaN(float64(explained)) {
 		return ""
 	}
