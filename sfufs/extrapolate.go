@@ -28,7 +28,6 @@ func (e *extrapolator) recordUpdate(q, rowNorms []float64) {
 	e.stretch *= stretchGrowth
 }
 
-// predictQ writes the Q of the longer step. It reports false, and leaves q as it is, if there was no update before.
 func (e *extrapolator) predictQ(q []float64) bool {
 	if e.logQ == nil {
 		return false

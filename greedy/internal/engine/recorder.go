@@ -84,8 +84,7 @@ func (r *Recorder) RecordFeature(p int, score float64, column []float64, c *Crit
 	}
 }
 
-// errorShare returns F(S)/F(∅) after the latest choice.
-func (r *Recorder) errorShare(c *Criterion) float64 {
+func (r *Recorder) errorShare(c *Criterion) float64 { // F(S)/F(∅) after the latest choice
 	switch {
 	case r.Total == 0:
 		return 0
@@ -97,7 +96,6 @@ func (r *Recorder) errorShare(c *Criterion) float64 {
 	return min(r.sumExplained(r.firstCriterion.G)/r.Total, 1)
 }
 
-// sumExplained adds up the squares of the features to explain.
 func (r *Recorder) sumExplained(squares []float64) (sum float64) {
 	if len(r.explain) == 0 {
 		for _, v := range squares {

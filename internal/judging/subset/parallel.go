@@ -166,7 +166,6 @@ func (n *nullModel) noiseGain(t int) float64 {
 	return u.levelWithCount(rate, 0, n.squares[0]*u.leftShare+u.sum)
 }
 
-// levelWithCount searches the x between lo and hi above which the gains of `count` columns are on average.
 func (u *depletedModel) levelWithCount(count, lo, hi float64) float64 {
 	for hi-lo > 1e-4*hi {
 		if middle := (lo + hi) / 2; u.expectedAbove(middle) > count {

@@ -62,7 +62,6 @@ func NewCandidates(r *settled.Run, columns []stream.Column, leftOut []stream.Lef
 	return c, err
 }
 
-// setExplained forbids the candidates that option {explain-columns} names, and lists their features in Explain.
 func (c *Candidates) setExplained(r *settled.Run, leftOut []stream.LeftOut, strict bool) error {
 	patterns := r.Choice.ExplainColumns
 	explained, err := c.matchPatterns("explain-columns", patterns, leftOut, strict)
@@ -205,7 +204,6 @@ func (c *Candidates) blockAliases() (names []stream.Column, blockOf []int) {
 	return names, blockOf
 }
 
-// checkFeasible returns an error with the reason if the options {keep}, {forbid}, {k} and {budget} cannot all be met.
 func (c *Candidates) checkFeasible(r *settled.Run) error {
 	if r.Bound.Takes.Turns && slices.ContainsFunc(c.Columns, isPartOfBlock) {
 		i := 0
