@@ -176,7 +176,7 @@ func TestScaleSaysWhatItLeavesOut(t *testing.T) {
 	}{
 		{"memory", func(o *options) { o.memoryLimit = "1MiB" }, "memory", 2},
 		{"long", func(o *options) { o.onceAbove = 1 }, "--once-above", 3},
-		{"too long", func(o *options) { o.giveUp = time.Millisecond }, "--give-up", 0},
+		{"too long", func(o *options) { o.giveUp = time.Nanosecond }, "--give-up", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := tinyScale(t)
