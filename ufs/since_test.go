@@ -556,11 +556,13 @@ func TestSinceSwappedColumns(t *testing.T) {
 	features := []string{"deletionVectors", "columnMapping"}
 	l.commit(map[string]any{"protocol": map[string]any{"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": features, "writerFeatures": features}}, l.schema(9))
 	l.commit(l.addRows(l.newRows(100), true))
-	base, same := l.scanned(-1, 1), l.scanned(1, 2)
+	unmapped, base, same := l.scanned(-1, 0), l.scanned(-1, 1), l.scanned(1, 2)
 	merged(t, ufs.MergeRequest{}, base, same)
+	merged(t, ufs.MergeRequest{}, unmapped, l.scanned(0, 2))
 	l.physical["b"], l.physical["c"] = "c", "b"
 	l.commit(l.schema(9), l.addRows(l.newRows(100), true))
 	refused(t, exit.Usage, "with different columns, which were renamed", ufs.MergeRequest{}, base, same, l.scanned(2, 3))
+	refused(t, exit.Usage, "with different columns, which were renamed", ufs.MergeRequest{}, unmapped, l.scanned(0, 3))
 }
 
 // TestSinceWithinMemory: a scan and a merge of gains and losses run with the memory that they ask for.

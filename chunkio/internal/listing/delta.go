@@ -20,6 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/store"
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/internal/disk/localfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -176,7 +177,7 @@ func expandDelta(ctx context.Context, a *opening.Access, arg string) (*List, err
 		Table:  &stream.Table{ID: s.ID, Path: name, Format: "delta", Version: s.Version, Time: s.Time.UTC().Format(time.RFC3339)},
 		Schema: s.Schema, KeyTexts: NewKeyTexts(s.Partitions),
 	}
-	if s.Schema != nil && s.Schema.Digest != 0 { // a column may have the name that another one had before
+	if s.Schema != nil && hasOtherNames(&s.Schema.Root) { // a column may have the name that another one had before
 		list.Table.Schema = strconv.FormatUint(s.Schema.Digest, 16)
 	}
 	type placed struct {
@@ -225,4 +226,8 @@ func locateLiveFile(root string, at store.Location, scope *place.Scope, file str
 		return name, query, nil
 	}
 	return filepath.Join(root, filepath.FromSlash(file)), "", nil
+}
+
+func hasOtherNames(c *columns.Column) bool {
+	return c.ID != 0 || c.Physical != "" && c.Physical != c.Name || slices.ContainsFunc(c.Fields, func(f columns.Column) bool { return hasOtherNames(&f) })
 }
