@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -198,7 +197,7 @@ func (c *comparison) findFilesOfSteps(ctx context.Context, steps []*step) (chang
 		if !isOnce {
 			for _, f := range pair {
 				if f != nil {
-					_ = c.memory.takeBytes(-f.deleted.counted) // taking less does not fail
+					c.memory.returnBytes(f.deleted.counted)
 				}
 			}
 			continue
@@ -245,7 +244,7 @@ func (c *comparison) cancelRowsInBoth(pair [2]*dataFile) error {
 	if err := c.memory.takeBytes(need); err != nil {
 		return err
 	}
-	defer func() { _ = c.memory.takeBytes(-need) }() // taking less does not fail
+	defer c.memory.returnBytes(need)
 	var live [2]*roaring64.Bitmap
 	for i, f := range pair {
 		live[i] = f.deleted.liveRows(f.rows)
@@ -282,14 +281,15 @@ func (c *comparison) addChangedRows(sum **dataFile, f *dataFile) (isNew bool, er
 	if err := c.memory.takeBytes(need); err != nil {
 		return false, err
 	}
-	defer func() { _ = c.memory.takeBytes(-need) }() // taking less does not fail
+	defer c.memory.returnBytes(need)
 	a, b := (*sum).deleted.liveRows(f.rows), f.deleted.liveRows(f.rows)
 	isNew = !a.Intersects(b)
 	if to := &(*sum).deleted; to.rows != nil {
 		to.rows.AndNot(b)
 		err = to.measureRows(c.memory)
 	}
-	return isNew, errors.Join(err, c.memory.takeBytes(-f.deleted.counted))
+	c.memory.returnBytes(f.deleted.counted)
+	return isNew, err
 }
 
 func (c *comparison) fileWithoutRows(ctx context.Context, then, now *snapshot) (*dataFile, error) {

@@ -256,7 +256,8 @@ func (f *dataFile) encodeDeleted(count *memoryCount) (err error) {
 	f.whollyDeleted = rows.GetCardinality() == uint64(f.rows)
 	f.deletedRows, err = rows.ToBytes()
 	f.deleted.rows = nil
-	return errors.Join(err, count.takeBytes(-f.deleted.counted))
+	count.returnBytes(f.deleted.counted)
+	return err
 }
 
 // readDeleteManifests returns the sequence numbers of the files of equality deletes in a snapshot, and whether it has

@@ -28,6 +28,8 @@ func (m *memoryCount) takeBytes(n int64) error {
 	return nil
 }
 
+func (m *memoryCount) returnBytes(n int64) { m.used.Add(-n) }
+
 // pageMemory allocates the buffers of one Parquet file that is read. Arrow does not release all of them, so they are
 // counted until stopCounting is called.
 type pageMemory struct {
@@ -78,5 +80,5 @@ func (p *pageMemory) stopCounting() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	_ = p.count.takeBytes(-p.used) // taking less does not fail
+	p.count.returnBytes(p.used)
 }

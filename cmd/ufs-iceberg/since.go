@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
+	"github.com/ufs-stream/ufs-stream/internal/disk/columns"
 	"github.com/ufs-stream/ufs-stream/internal/disk/planfile"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -120,9 +120,11 @@ func schemaDigest(s *iceberg.Schema) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(translated)
-	sum := sha256.Sum256(text)
-	return fmt.Sprintf("%x", sum[:8]), err
+	schema, err := columns.NewSchema(translated)
+	if err != nil {
+		return "", err
+	}
+	return strconv.FormatUint(schema.Digest, 16), nil // columns of Iceberg have IDs, so that the digest is set
 }
 
 func readTableOfFile(ctx context.Context, l *lake, path string, limit int64) (*stream.Table, error) {

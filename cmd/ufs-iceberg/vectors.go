@@ -49,7 +49,7 @@ func (d *deletions) readVectors(ctx context.Context, vectors []iceberg.DataFile)
 func (d *deletions) applyVectors(ctx context.Context, in icebergio.File, vectors []iceberg.DataFile) error {
 	p, err := d.openPuffin(ctx, in)
 	if p != nil {
-		defer func() { _ = d.memory.takeBytes(-p.counted) }() // taking less does not fail
+		defer func() { d.memory.returnBytes(p.counted) }()
 	}
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (d *deletions) applyVectors(ctx context.Context, in icebergio.File, vectors
 		if err := target.deleted.measureRows(d.memory); err != nil {
 			return err
 		}
-		_ = d.memory.takeBytes(-decodedVector * blob.Length)
+		d.memory.returnBytes(decodedVector * blob.Length)
 	}
 	return nil
 }
