@@ -69,12 +69,17 @@ func (m *Matrix) floatFactor() kernel.Matrix[float64] {
 
 // At returns Gᵢⱼ. For a factor of r rows it costs 2·r flops.
 func (m *Matrix) At(i, j int) float64 {
-	if !m.IsFactor() {
-		return m.Sym[i*m.D+j]
-	}
 	var room []float64
 	if m.narrow != nil {
 		room = make([]float64, 2*m.Rank)
+	}
+	return m.AtWithin(room, i, j)
+}
+
+// AtWithin returns G_ij as At does, without an allocation: room has space for 2·Rank numbers, for two features of a factor.
+func (m *Matrix) AtWithin(room []float64, i, j int) float64 {
+	if !m.IsFactor() {
+		return m.Sym[i*m.D+j]
 	}
 	a := m.Feature(room, i)
 	if i == j {

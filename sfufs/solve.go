@@ -142,7 +142,9 @@ func (s *solver) iterateFromUpdate(ctx context.Context, first *wUpdate, gamma fl
 			if u, err = s.form.minimizeCost(gamma, q, best.basis); err != nil {
 				return nil, nil, err
 			}
-			longer.recordUpdate(q, u.norm)
+			if extrapolates {
+				longer.recordUpdate(q, u.norm)
+			}
 		}
 		value := s.form.costOf(u)
 		for _, norm := range u.norm {

@@ -189,6 +189,11 @@ type ColumnReport struct {
 // column has it, all are explained.
 const RoleExplained = "explained"
 
+// ExplainsGiven reports whether s was chosen to explain given columns, which have RoleExplained, and not all columns.
+func (s *Selection) ExplainsGiven() bool {
+	return slices.ContainsFunc(s.Columns, func(c ColumnReport) bool { return c.Role == RoleExplained })
+}
+
 // ColumnMap is a picture of correlations: the first two principal coordinates of the correlation matrix of some columns.
 // X and Y are the correlations of a column with the first and the second principal component of these columns, to four
 // decimals. So X² + Y² is the share of the column's variance that the picture shows, and Shown is the mean of these.

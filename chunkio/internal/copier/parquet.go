@@ -113,7 +113,7 @@ func (s *parquetSource) Need(g int, c Column) int64 {
 // Extents implements Source: it returns the byte ranges of the column chunks that are copied.
 func (s *parquetSource) Extents(g int, columns []Column) (extents []format.Extent) {
 	for _, c := range columns {
-		if c.Kind == FromLeaf || c.Kind == FromField || c.Kind == FromNumbers || c.Kind == FromDates {
+		if c.Kind.ReadsLeaves() {
 			for _, col := range s.physicalColumns(c) {
 				extents = append(extents, s.all.Extent(g, col))
 			}

@@ -99,6 +99,11 @@ const (
 	FromDates                 // like FromLeaf, but the leaf shows dates as times, and these are written
 )
 
+// ReadsLeaves reports whether a column of this kind is made from leaves of the file.
+func (k Kind) ReadsLeaves() bool {
+	return k == FromLeaf || k == FromField || k == FromNumbers || k == FromDates
+}
+
 // Column is one top-level column of the output.
 type Column struct {
 	Name    string

@@ -162,7 +162,7 @@ func (c *fileCopy) countOpenColumns(g int, columns []copier.Column, scratchOf fu
 }
 
 func bytesToCopyColumn(src copier.Source, groupIndex int, c copier.Column) int64 {
-	if c.Kind == copier.FromLeaf || c.Kind == copier.FromField || c.Kind == copier.FromNumbers || c.Kind == copier.FromDates {
+	if c.Kind.ReadsLeaves() {
 		return src.Need(groupIndex, c)
 	}
 	// Columns made from sparse rows or partition keys have small encodings, and sparse rows are spread in batches.

@@ -165,8 +165,7 @@ func (l *List) EntryAt(i int) storage.Entry {
 
 func (r *listReader) readEntry() storage.Entry {
 	record := r.readRecord()
-	e := storage.Entry{Path: string(r.name) + r.queries[record.query], Size: record.size, Version: record.version, Deleted: record.deleted, Constants: record.constants, Columns: r.Schema, InLog: r.Table != nil && r.Plan == "", Plan: r.Plan}
-	return e
+	return storage.Entry{Path: string(r.name) + r.queries[record.query], Size: record.size, Version: record.version, Deleted: record.deleted, Constants: record.constants, Columns: r.Schema, InLog: r.Table != nil && r.Plan == "", Plan: r.Plan}
 }
 
 // Entries yields the entries in order.

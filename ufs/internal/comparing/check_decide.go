@@ -81,7 +81,7 @@ func (c *checker) findDriftedFeatures(now *checkedData) {
 	if !c.isCentred {
 		offset = now.trial.ColumnOffsets()
 	}
-	entry := func(i, j int) float64 { return selecting.CentredEntry(g, offset, now.trial.Gram.Weight, i, j) }
+	entry := func(i, j int) float64 { return selecting.CentreEntry(g.At(i, j), offset, now.trial.Gram.Weight, i, j) }
 	compare := func(feature, other string, before float64) {
 		s, isThere := now.index[feature]
 		j, isThereToo := now.index[other]

@@ -117,7 +117,7 @@ func checkSameTable(change, f, base *mergedFile) error {
 		return stream.Usagef("%s has the changes of %s since version %d, and %s is of no version of a table; merge it with the statistics of that version", change.name, change.table.Path, *change.since, f.name)
 	case !f.table.IsSame(change.table):
 		return stream.Usagef("%s has changes of the table %s, and %s is of another, %s; merge files of one table", change.name, change.table.Path, f.name, f.table.Path)
-	case f.table.Schema != change.table.Schema && (f.table.Format == "delta" || f.table.Schema != "" && change.table.Schema != ""): // Iceberg has none in files of earlier builds
+	case f.table.Schema != change.table.Schema && (f.table.Format == deltaFormat || f.table.Schema != "" && change.table.Schema != ""): // Iceberg has none in files of earlier builds
 		return stream.Usagef("%s and %s are of the table %s with different columns, which were renamed, added, dropped or given another type in between; scan the whole table", change.name, f.name, f.table.Path)
 	case f.since == nil && f.table.Version != base.table.Version:
 		return stream.Usagef("%s is of version %d of %s and %s of version %d: they have rows in common; merge one of them with the changes", f.name, f.table.Version, f.table.Path, base.name, base.table.Version)
@@ -159,23 +159,8 @@ func settleChanges(m *merger) error {
 	if m.lossCoverage.Files == nil {
 		return nil
 	}
-	type content struct {
-		fingerprint string
-		rows        int64
-	}
-	lost := make(map[content]int) // files that lost some rows stay inputs
-	for _, in := range m.lossCoverage.Files {
-		lost[content{in.Fingerprint, in.Rows}]++
-	}
 	var rows int64
-	m.keptInputs = []stream.Input{}
-	for _, in := range m.coverage.Files {
-		c := content{in.Fingerprint, in.Rows}
-		if lost[c]--; lost[c] < 0 && in.Rows > 0 {
-			m.keptInputs = append(m.keptInputs, in)
-			rows += in.Rows
-		}
-	}
+	m.keptInputs, rows = m.coverage.FilesWithout(&m.lossCoverage) // files that lost some rows stay inputs
 	m.keptRanges = []stream.Range{{From: 0, To: rows}}
 	return nil
 }

@@ -95,7 +95,7 @@ func (x *explainer) indexSelection() {
 	for _, l := range x.selection.LeftOut {
 		x.leftOut[l.Name] = l.Why
 	}
-	explainsSome := slices.ContainsFunc(x.selection.Columns, func(c stream.ColumnReport) bool { return c.Role != "" })
+	explainsSome := x.selection.ExplainsGiven()
 	for _, c := range x.selection.Columns {
 		x.reports[c.Name] = c
 		_, isKept := x.chosen[c.Name]

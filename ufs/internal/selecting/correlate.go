@@ -160,15 +160,7 @@ func (c *correlator) centredProduct(a, b int) float64 {
 			return 0 // the matrix lacks constant features
 		}
 	}
-	return centreEntry(c.matrixEntry(a, b), c.offset, c.weight, a, b)
-}
-
-func (c *correlator) matrixEntry(i, j int) float64 {
-	if !c.matrix.IsFactor() {
-		return c.matrix.At(i, j)
-	}
-	r := c.matrix.Rank
-	return kernel.Dot(c.matrix.Feature(c.room[:r], i), c.matrix.Feature(c.room[r:], j))
+	return CentreEntry(c.matrix.AtWithin(c.room, a, b), c.offset, c.weight, a, b)
 }
 
 func (c *correlator) correlationOf(a, b int) stream.Number {
@@ -182,14 +174,10 @@ func roundCorrelation(r float64) stream.Number {
 	return stream.Number(math.Round(1e4*min(max(r, -1), 1))/1e4 + 0) // + 0 turns −0 into 0
 }
 
-// CentredEntry returns entry (i, j) of the Gram matrix of the centred columns, computed from g. offset has the means of
-// g's columns, and weight is the sum of the rows' weights. offset is nil if g is already centred. A diagonal entry that
-// is only a rounding error of centring is returned as 0.
-func CentredEntry(g *gram.Matrix, offset []float64, weight float64, i, j int) float64 {
-	return centreEntry(g.At(i, j), offset, weight, i, j)
-}
-
-func centreEntry(entry float64, offset []float64, weight float64, i, j int) float64 {
+// CentreEntry returns entry (i, j) of the Gram matrix of the centred columns, computed from the same entry of the Gram
+// matrix. offset has the means of the columns, and weight is the sum of the rows' weights. offset is nil if the matrix is
+// already centred. A diagonal entry that is only a rounding error of centring is returned as 0.
+func CentreEntry(entry float64, offset []float64, weight float64, i, j int) float64 {
 	if offset == nil {
 		return entry
 	}

@@ -131,26 +131,44 @@ func joinRanges(ranges []stream.Range) []stream.Range {
 	return out
 }
 
-// Subtract takes the rows that part covers out of c. Files with equal contents have equal rows, wherever they lie. A file
-// whose last row is taken out is no longer in c. FirstOverlap must have
-// found nothing in either. If part covers a row that c does not, Subtract leaves c as it is, and returns such a row's
-// file and the number of a statistics file that covers rows of it.
-func (c *Coverage) Subtract(part *Coverage) (foreign *stream.Input, statsFile int) {
-	type content struct {
-		fingerprint string
-		rows        int64
+// content identifies the rows of a file, wherever it lies.
+type content struct {
+	fingerprint string
+	rows        int64
+}
+
+func contentOf(in stream.Input) content { return content{in.Fingerprint, in.Rows} }
+
+// FilesWithout lists the files of c with rows, except as many of equal content as part has. rows is their number of rows.
+func (c *Coverage) FilesWithout(part *Coverage) (files []stream.Input, rows int64) {
+	gone := make(map[content]int)
+	for _, in := range part.Files {
+		gone[contentOf(in)]++
 	}
+	files = []stream.Input{}
+	for _, in := range c.Files {
+		if gone[contentOf(in)]--; gone[contentOf(in)] < 0 && in.Rows > 0 {
+			files, rows = append(files, in), rows+in.Rows
+		}
+	}
+	return files, rows
+}
+
+// Subtract takes the rows that part covers out of c. Files with equal contents have equal rows, wherever they lie. A file
+// whose last row is taken out is no longer in c. FirstOverlap must have found nothing in either. If part covers a row
+// that c does not, Subtract leaves c as it is, and returns such a row's file and the number of a statistics file that
+// covers rows of it.
+func (c *Coverage) Subtract(part *Coverage) (foreign *stream.Input, statsFile int) {
 	left, lost := c.rangesByFile(), part.rangesByFile()
 	isChanged, equals := make([]bool, len(c.Files)), make(map[content][]int)
 	for i, in := range c.Files {
-		key := content{in.Fingerprint, in.Rows}
-		equals[key] = append(equals[key], i)
+		equals[contentOf(in)] = append(equals[contentOf(in)], i)
 	}
 	for i, in := range part.Files {
 		if in.Rows > 0 && len(lost[i]) == 0 {
 			continue // it is known, but another shard covers it
 		}
-		at := slices.IndexFunc(equals[content{in.Fingerprint, in.Rows}], func(file int) bool {
+		at := slices.IndexFunc(equals[contentOf(in)], func(file int) bool {
 			rest, areAmong := subtractRanges(left[file], lost[i])
 			if areAmong {
 				left[file], isChanged[file] = rest, true

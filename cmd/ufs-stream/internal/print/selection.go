@@ -199,7 +199,7 @@ func printDropped(w *screen.Page, s *stream.Selection, verbose bool) {
 			selected[name] = true
 		}
 	}
-	explainsSome := slices.ContainsFunc(s.Columns, func(c stream.ColumnReport) bool { return c.Role != "" })
+	explainsSome := s.ExplainsGiven()
 	var dropped []stream.ColumnReport
 	for _, col := range s.Columns {
 		if !selected[col.Name] && col.Nearest != "" && (!explainsSome || col.Role != "") {
