@@ -31,7 +31,10 @@ type options struct {
 	memory         program.Bytes
 	threads        int
 	peerScale      string // scaling of the rows in Python: standard or none
+	peerType       string // type of the values in Python's file: float64 or float32
+	judgeRows      int64  // rows that eval judges the choices on; 0 for all
 	python, binary string
+	node, modules  string
 	folder, name   string
 	seed           uint64
 	progress       io.Writer
@@ -44,7 +47,8 @@ type options struct {
 func defaultOptions() *options {
 	return &options{
 		label: gen.LabelName, rows: []string{"500", "1000", "2000", "4000", "8000"}, count: 1, runs: 10, giveUp: time.Minute,
-		memory: 4 << 30, threads: runtime.NumCPU(), peerScale: "standard", python: "/usr/bin/python3", folder: "bench-results", name: "peers", seed: 1,
+		memory: 4 << 30, threads: runtime.NumCPU(), peerScale: "standard", peerType: "float64", python: "/usr/bin/python3",
+		node: "node", modules: filepath.Join("bench", "_duckdb", "node_modules"), folder: "bench-results", name: "peers", seed: 1,
 		generate: workshop.StartSelf,
 	}
 }
@@ -55,11 +59,18 @@ func New(c *cli.Shared) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "peers [FILE.parquet…]",
 		Short: "Time, memory and quality beside scikit-learn, and beside methods as scikit-feature has them",
-		Long: `Selects features with ufs-stream, with scikit-learn (variance, feature agglomeration, principal
-components) and with Laplacian score, SPEC and MCFS as the library scikit-feature has them, on
-dense matrices of rows by rows, of growing numbers of the same rows. Every selection is a process
-of its own, in turn with the others; the choices are judged alike, by ufs-stream eval. Python gets
-the rows as .npy, ufs-stream as Parquet. Without a FILE the sets are generated: planted and grid.
+		Long: `Selects features of growing numbers of the same rows with ufs-stream and as users do today: with
+scikit-learn (variance, feature agglomeration, principal components, these also by batches), from
+X.T @ X of a memory map in NumPy, by SciPy's pivoted QR, with FastCan's algorithm, with DuckDB's and
+polars' correlations of all pairs, and with Laplacian score, SPEC and MCFS on dense matrices of rows
+by rows, as the library scikit-feature has them. Every selection is a process of its own, in turn
+with the others; the choices are judged alike, by ufs-stream eval. Python gets the rows as .npy, the
+others as Parquet. Without a FILE the sets are generated: planted and grid.
+
+DuckDB and polars run in Node.js from their npm packages, and are left out where these are absent:
+
+  npm ci --prefix bench/_duckdb
+  npm install --no-save --prefix bench/_duckdb nodejs-polars nodejs-polars-linux-x64-gnu
 
 The results are --results/NAME.md and NAME.csv. A method that took more than --give-up or
 --memory-limit is not tried on more rows, and the results say so.
@@ -82,6 +93,10 @@ The results are --results/NAME.md and NAME.csv. A method that took more than --g
 	f.Var(&o.memory, "memory-limit", "`size` for a selection")
 	f.IntVar(&o.threads, "threads", o.threads, "`N` threads for every process")
 	f.StringVar(&o.peerScale, "peer-scale", o.peerScale, "scale of the columns in Python: standard, as most methods of ufs-stream have it, or none")
+	f.StringVar(&o.peerType, "peer-type", o.peerType, "type of the values in Python's file: float64 or float32")
+	f.Int64Var(&o.judgeRows, "judge-rows", 0, "judge the choices on a sample of `N` rows (default: on all that they were chosen from)")
+	f.StringVar(&o.node, "node", o.node, "Node.js's program `FILE`, for DuckDB and polars")
+	f.StringVar(&o.modules, "modules", o.modules, "folder `DIR` of the npm packages of DuckDB and polars")
 	f.StringVar(&o.python, "python", o.python, "Python's program `FILE`, which has scikit-learn")
 	f.StringVar(&o.binary, "binary", "", "measure this `FILE` (default: build ufs-stream, or else the installed one)")
 	f.StringVar(&o.folder, "results", o.folder, "folder `DIR` of the results")
@@ -103,6 +118,10 @@ func (o *options) validate() (err error) {
 		return stream.Usagef("peers: --label %s is for a FILE; the classes of generated sets are in column %s", o.label, gen.LabelName)
 	case o.peerScale != "standard" && o.peerScale != "none":
 		return stream.Usagef("peers: --peer-scale %s: want standard or none", o.peerScale)
+	case o.peerType != "float64" && o.peerType != "float32":
+		return stream.Usagef("peers: --peer-type %s: want float64 or float32", o.peerType)
+	case o.judgeRows < 0:
+		return stream.Usagef("peers: --judge-rows %d: want a number from 0 on", o.judgeRows)
 	case o.giveUp <= 0:
 		return stream.Usagef("peers: --give-up %s: want a time above 0", o.giveUp)
 	case o.seed == 0 || o.seed > math.MaxUint32:
@@ -141,6 +160,9 @@ func (o *options) runPeers(ctx context.Context, out io.Writer) error {
 	r := &run{options: o, shop: shop}
 	defer r.shop.Close()
 	if err := r.findPython(ctx); err != nil {
+		return err
+	}
+	if err := r.findEngines(ctx); err != nil {
 		return err
 	}
 	tables := o.files

@@ -10,7 +10,8 @@ imports what the methods need and prints the versions. Exit code 4 says that the
 was too low.
 
 Laplacian score, SPEC and MCFS are written from their papers, with dense n x n matrices of the
-rows, as the library scikit-feature holds them. None of its code is used.
+rows, as the library scikit-feature holds them; FastCan's h-correlation likewise. None of their
+code is used. gram and incremental read the rows through a memory map, the others load them.
 """
 import argparse
 import json
@@ -25,6 +26,7 @@ def main():
     parser.add_argument("x", nargs="?")
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--clusters", type=int, default=10)
+    parser.add_argument("--batch", type=int, default=8192, help="rows that incremental takes at once")
     parser.add_argument("--neighbours", type=int, default=5)
     parser.add_argument("--scale", choices=["standard", "none"], default="standard")
     parser.add_argument("--seed", type=int, default=1)
@@ -41,7 +43,8 @@ def main():
     if args.memory_limit > 0:
         resource.setrlimit(resource.RLIMIT_DATA, (args.memory_limit, args.memory_limit))
     try:
-        chosen, scores = METHODS[args.method](np.load(args.x), args)
+        x = np.load(args.x, mmap_mode="r" if args.method in ("gram", "incremental") else None)
+        chosen, scores = METHODS[args.method](x, args)
     except MemoryError as fault:
         print(f"memory: {fault or 'out of it'}", file=sys.stderr)
         return 4
@@ -133,6 +136,72 @@ def pca(x, args):
     return best(scores, args.k), scores
 
 
+def incremental(x, args):
+    """As pca, from IncrementalPCA over batches of rows, which are standardized by a first pass."""
+    batches = [slice(i, min(i + args.batch, len(x))) for i in range(0, len(x), args.batch)]
+    if len(batches) > 1 and batches[-1].stop - batches[-1].start < args.k:  # it takes no batch of fewer than k rows
+        batches[-2:] = [slice(batches[-2].start, len(x))]
+    scaler = sklearn.preprocessing.StandardScaler()
+    model = sklearn.decomposition.IncrementalPCA(n_components=min(args.k, *x.shape))
+    if args.scale != "none":
+        for b in batches:
+            scaler.partial_fit(x[b])
+    for b in batches:
+        model.partial_fit(scaler.transform(x[b]) if args.scale != "none" else x[b])
+    scores = model.explained_variance_ @ model.components_ ** 2
+    return best(scores, args.k), scores
+
+
+# NumPy and SciPy, as one writes it in a notebook
+
+
+def gram(x, args):
+    """Farahat, Ghodsi, Kamel, An efficient greedy method, ICDM 2011, from X.T @ X of the memory map."""
+    mean = x.mean(axis=0, dtype=float)
+    e = (x.T @ x) / len(x) - np.outer(mean, mean)
+    if args.scale != "none":
+        std = np.sqrt(np.maximum(np.diag(e), 0))
+        std[std <= TINY * np.abs(mean)] = np.inf
+        e /= np.outer(std, std)
+    start, chosen = np.diag(e).max(), []
+    for _ in range(args.k):
+        power = np.diag(e)
+        gain = np.where(power > TINY * start, (e ** 2).sum(axis=0) / np.maximum(power, TINY * start), 0)
+        gain[chosen] = -1
+        chosen.append(int(np.argmax(gain)))
+        if power[chosen[-1]] > TINY * start:
+            part = e[:, chosen[-1]] / np.sqrt(power[chosen[-1]])
+            e -= np.outer(part, part)
+    return chosen, None
+
+
+def qr(x, args):
+    """Column subset by QR with column pivoting (Businger, Golub 1965): the first k pivots."""
+    _, pivots = scipy.linalg.qr(scaled(x, args), mode="r", pivoting=True, overwrite_a=True)
+    return pivots[:args.k], None
+
+
+def fastcan(x, args):
+    """FastCan's unsupervised use: the features whose canonical correlation with the first k
+    principal components is largest, by h-correlation (Zhang, Lang, Orthogonal least squares based
+    fast feature selection for linear classification, Pattern Recognition 123, 2022)."""
+    x = scaled(x, args)
+    components = sklearn.decomposition.PCA(n_components=min(args.k, *x.shape), random_state=args.seed).fit_transform(x)
+    targets = np.linalg.qr(components)[0]
+    x = x - x.mean(axis=0)
+    start, chosen = np.einsum("ij,ij->j", x, x), []
+    for _ in range(args.k):
+        length = np.einsum("ij,ij->j", x, x)
+        left = length > TINY * start.max()
+        h = np.where(left, ((targets.T @ x) ** 2).sum(axis=0) / np.where(left, length, 1), 0)
+        h[chosen] = -1
+        chosen.append(int(np.argmax(h)))
+        if left[chosen[-1]]:
+            w = x[:, chosen[-1]] / np.sqrt(length[chosen[-1]])
+            x -= np.outer(w, w @ x)
+    return chosen, None
+
+
 # As scikit-feature: dense matrices, rows by rows
 
 
@@ -201,7 +270,9 @@ def mcfs(x, args):
     return best(scores, args.k), scores
 
 
-METHODS = {f.__name__: f for f in (start, variance, agglomeration, pca, laplacian, spec, mcfs)}
+TINY = 1e-6  # of the largest: a column with less left is rounding (of float32, if the rows are)
+
+METHODS = {f.__name__: f for f in (start, variance, agglomeration, pca, incremental, gram, qr, fastcan, laplacian, spec, mcfs)}
 
 if __name__ == "__main__":
     try:

@@ -16,7 +16,11 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/duckdb"
+	"github.com/ufs-stream/ufs-stream/internal/testing/duckdbtest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/long"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/testtool"
 )
 
 // bench is the program with the verbs that these tests run.
@@ -86,12 +90,34 @@ func peerLines(t *testing.T, o *options) map[string]map[string]string {
 	return byName
 }
 
+// nodeModules is a folder with the npm packages of the engines.
+func nodeModules(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "node_modules") // Node looks into folders of this name only
+	for name, module := range map[string]string{
+		duckdb.Package:  duckdbtest.ModuleFolder(t),
+		"nodejs-polars": testtool.NodeModule(t, "nodejs-polars", "0.26.1", "nodejs-polars-linux-x64-gnu"),
+	} {
+		link := filepath.Join(dir, filepath.FromSlash(name))
+		must.Do(t, os.MkdirAll(filepath.Dir(link), 0o700))
+		must.Do(t, os.Symlink(module, link))
+	}
+	return dir
+}
+
 func TestPeers(t *testing.T) {
 	long.SkipTest(t)
 	o := tinyPeers(t)
+	o.modules = nodeModules(t)
 	lines := peerLines(t, o)
 	if len(lines) != len(allPeers()) {
 		t.Errorf("%d points, want all peers", len(lines))
+	}
+	// The same greedy selection, from every engine's matrix.
+	for _, name := range []string{"NumPy:gram 200", "DuckDB:gram 200", "polars:gram 200"} {
+		if got, want := lines[name]["explained"], lines["ufs-stream:greedy 200"]["explained"]; got != want {
+			t.Errorf("%s explains %q of the sum of squares, ufs-stream's greedy %q", name, got, want)
+		}
 	}
 	number := func(line map[string]string, column string) float64 {
 		v, err := strconv.ParseFloat(line[column], 64)
@@ -123,7 +149,30 @@ func TestPeers(t *testing.T) {
 		t.Errorf("greedy explains %v, the features of most variance %v", ours, theirs)
 	}
 	text := benchtest.ReadText(t, filepath.Join(o.folder, "peers.md"))
-	for _, want := range []string{"scikit-learn 1", "## small: 3 of 30 features", "At 200 rows scikit-learn finished 3 of 3", "on all features k-means has"} {
+	for _, want := range []string{"scikit-learn 1", "## small: 3 of 30 features", "At 200 rows scikit-learn finished 4 of 4", "on all features k-means has"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+// Engines that are absent are left out with a remark. Rows of float32 and a sample to judge on are honoured.
+func TestPeersWithoutEngines(t *testing.T) {
+	o := tinyPeers(t)
+	var remarks strings.Builder
+	o.progress, o.modules, o.peerType, o.judgeRows = &remarks, t.TempDir(), "float32", 150
+	o.methods = []string{"DuckDB:gram", "SciPy:qr", "ufs-stream:greedy"}
+	lines := peerLines(t, o)
+	if len(lines) != 2 || lines["SciPy:qr 200"]["nmi"] == "" || lines["ufs-stream:greedy 200"]["nmi"] == "" {
+		t.Errorf("got %v, want SciPy's and ufs-stream's choices, judged", lines)
+	}
+	for _, want := range []string{"DuckDB is left out", "polars is left out"} {
+		if !strings.Contains(remarks.String(), want) {
+			t.Errorf("the remarks lack %q:\n%s", want, remarks.String())
+		}
+	}
+	text := benchtest.ReadText(t, filepath.Join(o.folder, "peers.md"))
+	for _, want := range []string{"on 150 of the rows", "Python from .npy of float32"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}
@@ -207,7 +256,7 @@ func TestPeersUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"--rows", "0"}, {"--rows", "5"}, {"-k", "-1"}, {"--count", "0"}, {"--runs", "0"}, {"--give-up", "0s"}, {"--threads", "0"},
 		{"--seed", "0"}, {"--seed", "4294967296"}, {"--name", "a/b"}, {"--methods", "none"}, {"--memory-limit", "many"},
-		{"--label", "class"}, {"--peer-scale", "unit"}, {"a/x.parquet", "b/x.parquet"},
+		{"--label", "class"}, {"--peer-scale", "unit"}, {"--peer-type", "int8"}, {"--judge-rows", "-1"}, {"a/x.parquet", "b/x.parquet"},
 	} {
 		bench.CheckRefusal(t, exit.Usage, "", append([]string{"peers"}, args...)...)
 	}

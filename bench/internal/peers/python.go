@@ -11,6 +11,8 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +25,10 @@ import (
 //go:embed peers.py
 var pythonScript []byte
 
-// peer is a method to compare: a method of ufs-stream, or a function of the Python script.
+//go:embed pairs.mjs
+var pairsScript []byte
+
+// peer is a method to compare: a method of ufs-stream, a function of the Python script, or an engine of pairs.mjs.
 type peer struct {
 	library string // name of its library in the results
 	method  string
@@ -35,7 +40,11 @@ const (
 	sklearnLibrary = "scikit-learn"
 	denseLibrary   = "scikit-feature-like"
 	startMethod    = "start" // only starts and reads the data
+	gramMethod     = "gram"  // greedy selection from the matrix of all pairs
 )
+
+// allEngines has the libraries that pairs.mjs runs. Their names in lower case are its arguments.
+var allEngines = []string{"DuckDB", "polars"}
 
 func allPeers() []peer {
 	return []peer{
@@ -43,6 +52,12 @@ func allPeers() []peer {
 		{library: sklearnLibrary, method: "variance", about: "the features that vary most, by VarianceThreshold"},
 		{library: sklearnLibrary, method: "agglomeration", about: "FeatureAgglomeration (Ward) of the features in k clusters, and of each the feature nearest to its mean"},
 		{library: sklearnLibrary, method: "pca", about: "the features of which the first k principal components explain most"},
+		{library: sklearnLibrary, method: "incremental", about: "as pca, by IncrementalPCA over batches of a memory map"},
+		{library: "NumPy", method: gramMethod, about: "ufs-stream's greedy written in NumPy, from X.T @ X of a memory map"},
+		{library: "SciPy", method: "qr", about: "the first k pivots of QR with column pivoting"},
+		{library: "FastCan-like", method: "fastcan", about: "h-correlation with the first k principal components (Zhang, Lang 2022)"},
+		{library: allEngines[0], method: gramMethod, about: "the same greedy, from corr(a, b) of all pairs in SQL, 4,000 a query"},
+		{library: allEngines[1], method: gramMethod, about: "the same greedy, from pearsonCorr of all pairs, by Node.js"},
 		{library: denseLibrary, method: "laplacian", about: "Laplacian score (He, Cai, Niyogi 2005) on a dense n × n matrix of the graph of 5 neighbours"},
 		{library: denseLibrary, method: "spec", about: "SPEC's φ₂ (Zhao, Liu 2007) by the full spectrum of a dense n × n matrix, as scikit-feature takes it; for γ(λ) = λ a product would do"},
 		{library: denseLibrary, method: "mcfs", about: "MCFS (Cai, Zhang, He 2010): the same graph as the Laplacian score, scikit-learn's spectral embedding and LARS"},
@@ -81,24 +96,62 @@ func (r *run) findPython(ctx context.Context) error {
 	return nil
 }
 
-type pythonChoice struct {
+func (r *run) findEngines(ctx context.Context) error {
+	r.pairs = r.shop.Path("pairs.mjs")
+	if err := os.WriteFile(r.pairs, pairsScript, 0o600); err != nil {
+		return &stream.OutputError{Path: r.pairs, Err: err}
+	}
+	modules, err := filepath.Abs(r.modules)
+	if err != nil {
+		return stream.Usagef("peers: --modules %s: %v", r.modules, err)
+	}
+	r.modules = modules
+	for _, engine := range allEngines {
+		out, _, err := workshop.RunChild(ctx, r.node, r.pairsArgs(engine, &sampledRows{}, 0)...)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			r.printRemark("%s is left out: %s or its package in --modules %s is absent", engine, r.node, r.modules)
+		default:
+			r.engines = append(r.engines, engine)
+			r.versions += fmt.Sprintf(", %s %s", engine, strings.TrimSpace(string(out)))
+		}
+	}
+	return nil
+}
+
+func (r *run) isMeasured(p peer) bool {
+	return (len(r.methods) == 0 || slices.Contains(r.methods, p.fullName())) &&
+		(!slices.Contains(allEngines, p.library) || slices.Contains(r.engines, p.library))
+}
+
+func (r *run) pairsArgs(engine string, rows *sampledRows, k int) []string {
+	return []string{r.pairs, strings.ToLower(engine), r.modules, rows.parquet, r.label, strconv.Itoa(k), strconv.Itoa(r.threads), strconv.FormatInt(int64(r.memory), 10)}
+}
+
+type scriptChoice struct {
 	Chosen []int           `json:"chosen"`
 	Scores []stream.Number `json:"scores"` // null for a feature that cannot be ranked
 	Peak   int64           `json:"peak"`
 }
 
-// runPython selects by a method of the script. If the script reports its own peak memory, this is used, because the
+// runScript selects by a function of a script. If the script reports its own peak memory, this is used, because the
 // system's figure for a child process also includes memory of this process.
-func (r *run) runPython(ctx context.Context, method string, rows *sampledRows, k int) (pythonChoice, workshop.Cost, error) {
-	out, took, err := workshop.RunChild(ctx, r.python, r.script, method, rows.npy, "-k", strconv.Itoa(k),
+func (r *run) runScript(ctx context.Context, p peer, rows *sampledRows, k int) (scriptChoice, workshop.Cost, error) {
+	program, args := r.python, []string{r.script, p.method, rows.npy, "-k", strconv.Itoa(k),
 		"--clusters", strconv.Itoa(rows.classes), "--scale", r.peerScale, "--threads", strconv.Itoa(r.threads), "--seed", strconv.FormatUint(r.seed, 10),
-		"--memory-limit", strconv.FormatInt(int64(r.memory), 10))
-	var choice pythonChoice
+		"--memory-limit", strconv.FormatInt(int64(r.memory), 10)}
+	if slices.Contains(allEngines, p.library) {
+		program, args = r.node, r.pairsArgs(p.library, rows, k)
+	}
+	out, took, err := workshop.RunChild(ctx, program, args...)
+	var choice scriptChoice
 	if err != nil {
 		return choice, took, err
 	}
 	if err := json.Unmarshal(out, &choice); err != nil {
-		return choice, took, fmt.Errorf("%s %s: what it wrote cannot be read: %w", r.script, method, err)
+		return choice, took, fmt.Errorf("%s: what it wrote cannot be read: %w", p.fullName(), err)
 	}
 	if choice.Peak > 0 {
 		took.Peak = choice.Peak
@@ -113,6 +166,7 @@ type sampledRows struct {
 	classes int
 	parquet string // path of the file with the label
 	npy     string // path of the file without the label
+	narrow  bool   // the values in npy are float32
 }
 
 func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRows, error) {
@@ -134,7 +188,7 @@ func (r *run) sampleRows(ctx context.Context, path string, n int64) (*sampledRow
 	if err := ds.Check(); err != nil {
 		return nil, err
 	}
-	p := &sampledRows{rows: rows, parquet: r.shop.Path("rows.parquet"), npy: r.shop.Path("rows.npy")}
+	p := &sampledRows{rows: rows, narrow: r.peerType == "float32", parquet: r.shop.Path("rows.parquet"), npy: r.shop.Path("rows.npy")}
 	for _, c := range ds.Columns() {
 		p.names = append(p.names, c.Name)
 	}
@@ -209,7 +263,11 @@ func (p *sampledRows) writeRows(ctx context.Context, src stream.Source, out *buf
 
 // writeHead writes the header of the array. It has 128 bytes, because the format .npy requires a multiple of 64.
 func (p *sampledRows) writeHead(out *bufio.Writer) error {
-	head := fmt.Sprintf("%-*s\n", 128-11, fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", p.rows, len(p.names)))
+	bytes := 8
+	if p.narrow {
+		bytes = 4
+	}
+	head := fmt.Sprintf("%-*s\n", 128-11, fmt.Sprintf("{'descr': '<f%d', 'fortran_order': False, 'shape': (%d, %d), }", bytes, p.rows, len(p.names)))
 	if _, err := out.WriteString("\x93NUMPY\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(head)))) + head); err != nil {
 		return &stream.OutputError{Path: p.npy, Err: err}
 	}
@@ -218,7 +276,13 @@ func (p *sampledRows) writeHead(out *bufio.Writer) error {
 
 func (p *sampledRows) writeRow(out *bufio.Writer, row []float64) error {
 	for _, v := range row {
-		if _, err := out.Write(binary.LittleEndian.AppendUint64(out.AvailableBuffer(), math.Float64bits(v))); err != nil {
+		b := out.AvailableBuffer()
+		if p.narrow {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
+		} else {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		if _, err := out.Write(b); err != nil {
 			return &stream.OutputError{Path: p.npy, Err: err}
 		}
 	}

@@ -22,7 +22,9 @@ type run struct {
 	*options
 	shop     *workshop.Workshop
 	script   string
-	versions string // versions of Python and its libraries
+	pairs    string   // path of the script for DuckDB and polars
+	versions string   // versions of Python and its libraries, and of the engines
+	engines  []string // names of the engines that run, of allEngines
 	points   []peerResult
 }
 
@@ -66,7 +68,7 @@ func (r *run) measureTable(ctx context.Context, path string) error {
 		}
 		first := len(r.points)
 		for _, p := range allPeers() {
-			if len(r.methods) == 0 || slices.Contains(r.methods, p.fullName()) {
+			if r.isMeasured(p) {
 				r.points = append(r.points, peerResult{table: table, rows: rows.rows, features: len(rows.names), k: k, peer: p,
 					nmi: math.NaN(), nmiStd: math.NaN(), acc: math.NaN(), explained: math.NaN(), noChoiceReason: ended[p.fullName()]})
 			}
@@ -116,7 +118,7 @@ func (r *run) selectFeatures(ctx context.Context, p *peerResult, rows *sampledRo
 	defer cancel()
 	p.chosen = nil
 	if p.peer.library != ourLibrary {
-		choice, took, err := r.runPython(ctx, p.peer.method, rows, p.k)
+		choice, took, err := r.runScript(ctx, p.peer, rows, p.k)
 		if err != nil {
 			return took, err
 		}
@@ -162,7 +164,7 @@ func (r *run) reasonToEnd(ctx context.Context, took workshop.Cost, err error) st
 // chosen features and on all features, and from the reconstruction of the standardized features.
 func (r *run) scoreChoices(ctx context.Context, points []peerResult, rows *sampledRows) error {
 	args := []string{rows.parquet, "--label", r.label, "--baselines", judge.All, "--runs", strconv.Itoa(r.runs), "--restarts", "1",
-		"--sample", "0", "--seed", strconv.FormatUint(r.seed, 10), "--threads", strconv.Itoa(r.threads)}
+		"--sample", strconv.FormatInt(r.judgeRows, 10), "--seed", strconv.FormatUint(r.seed, 10), "--threads", strconv.Itoa(r.threads)}
 	count := 0
 	for i, p := range points {
 		if len(p.chosen) == 0 || p.peer.method == startMethod {

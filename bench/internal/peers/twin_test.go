@@ -12,6 +12,10 @@ import (
 	"strconv"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
@@ -26,14 +30,20 @@ const (
 )
 
 // askScript runs the script on a table, rows by columns.
-func askScript(t *testing.T, x [][]float64, args ...string) pythonChoice {
+func askScript(t *testing.T, x [][]float64, args ...string) scriptChoice {
+	t.Helper()
+	return askScriptAs(t, x, false, args...)
+}
+
+// askScriptAs runs the script on a table of float64, or of float32 if it is narrow.
+func askScriptAs(t *testing.T, x [][]float64, narrow bool, args ...string) scriptChoice {
 	t.Helper()
 	dir := t.TempDir()
 	script, npy := filepath.Join(dir, "peers.py"), filepath.Join(dir, "x.npy")
 	if err := os.WriteFile(script, pythonScript, 0o600); err != nil {
 		t.Fatalf("writing the script: %v", err)
 	}
-	p := sampledRows{names: make([]string, len(x[0])), rows: int64(len(x)), npy: npy}
+	p := sampledRows{names: make([]string, len(x[0])), rows: int64(len(x)), npy: npy, narrow: narrow}
 	var b bytes.Buffer
 	out := bufio.NewWriter(&b)
 	if err := p.writeHead(out); err != nil {
@@ -54,7 +64,7 @@ func askScript(t *testing.T, x [][]float64, args ...string) pythonChoice {
 	if err != nil {
 		t.Fatalf("running the script: %v", err)
 	}
-	var c pythonChoice
+	var c scriptChoice
 	if err := json.Unmarshal(text, &c); err != nil {
 		t.Fatalf("reading the script's answer: %v", err)
 	}
@@ -129,7 +139,7 @@ func neighbourWeights(d2 [][]float64) (w [][]float64, degree []float64) {
 	return w, degree
 }
 
-func wantScores(t *testing.T, method string, got pythonChoice, want []float64) {
+func wantScores(t *testing.T, method string, got scriptChoice, want []float64) {
 	t.Helper()
 	if len(got.Scores) != len(want) {
 		t.Fatalf("%s: %d scores, want %d", method, len(got.Scores), len(want))
@@ -332,6 +342,126 @@ func TestPeersVarianceAndPCATwins(t *testing.T) {
 	wantScores(t, "pca", got, want)
 	if !slices.Equal(got.Chosen, bestOf(want, -1)[:1]) {
 		t.Errorf("pca chose %v by %v", got.Chosen, want)
+	}
+}
+
+// With as many components as features, IncrementalPCA loses nothing: over batches of any size, also where the last one
+// is too small for it, the scores are those of one PCA.
+func TestPeersIncrementalIsPCA(t *testing.T) {
+	long.SkipTest(t)
+	needsScikitLearn(t)
+	x, _, _ := twinTable()
+	want := askScript(t, x, "pca", "-k", "4")
+	scores := make([]float64, len(want.Scores))
+	for j, s := range want.Scores {
+		scores[j] = float64(s)
+	}
+	for _, batch := range []string{"100", "6", "5"} {
+		got := askScript(t, x, "incremental", "-k", "4", "--batch", batch)
+		wantScores(t, "incremental by "+batch+" rows", got, scores)
+	}
+}
+
+// projectedSquares is the sum of squares of the projections of the columns of targets on the span of the columns of z
+// in set. Both are rows by columns.
+func projectedSquares(z [][]float64, set []int, targets [][]float64) float64 {
+	var basis [][]float64
+	for _, j := range set {
+		v := make([]float64, len(z))
+		for i := range z {
+			v[i] = z[i][j]
+		}
+		for range 2 { // the second turn removes the rounding of the first
+			for _, b := range basis {
+				floats.AddScaled(v, -floats.Dot(b, v), b)
+			}
+		}
+		floats.Scale(1/floats.Norm(v, 2), v)
+		basis = append(basis, v)
+	}
+	sum := 0.0
+	for _, b := range basis {
+		for c := range targets[0] {
+			along := 0.0
+			for i := range b {
+				along += b[i] * targets[i][c]
+			}
+			sum += along * along
+		}
+	}
+	return sum
+}
+
+// chooseByDefinition adds the column of the largest value k times.
+func chooseByDefinition(columns, k int, value func(chosen []int, j int) float64) (chosen []int) {
+	for range k {
+		best := -1
+		for j := range columns {
+			if !slices.Contains(chosen, j) && (best < 0 || value(chosen, j) > value(chosen, best)) {
+				best = j
+			}
+		}
+		chosen = append(chosen, best)
+	}
+	return chosen
+}
+
+// The choices of the greedy methods agree with their definitions by projections: of all columns (gram), of a column
+// itself (qr), and of the first principal components (fastcan).
+func TestPeersGreedyTwins(t *testing.T) {
+	long.SkipTest(t)
+	needsScikitLearn(t)
+	const columns, k = 9, 5
+	r := rand.New(rand.NewPCG(7, 11))
+	x, z := make([][]float64, 40), mat.NewDense(40, columns, nil)
+	for i := range x {
+		x[i] = make([]float64, columns)
+		factors := []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
+		for j := range x[i] {
+			x[i][j] = 10 + factors[j%3]*float64(1+j) + factors[(j+1)%3] + r.NormFloat64()
+		}
+	}
+	rows := make([][]float64, len(x))
+	for j := range columns {
+		column := make([]float64, len(x))
+		for i := range x {
+			column[i] = x[i][j]
+		}
+		mean, scatter := stat.PopMeanStdDev(column, nil)
+		for i := range x {
+			z.Set(i, j, (column[i]-mean)/scatter)
+		}
+	}
+	for i := range rows {
+		rows[i] = z.RawRowView(i)
+	}
+	var svd mat.SVD
+	if !svd.Factorize(z, mat.SVDThin) {
+		t.Fatal("the decomposition by singular values failed")
+	}
+	var left mat.Dense
+	svd.UTo(&left)
+	components := make([][]float64, len(x))
+	for i := range components {
+		components[i] = left.RawRowView(i)[:k]
+	}
+	for method, value := range map[string]func(chosen []int, j int) float64{
+		gramMethod: func(s []int, j int) float64 { return projectedSquares(rows, append(slices.Clip(s), j), rows) },
+		"fastcan":  func(s []int, j int) float64 { return projectedSquares(rows, append(slices.Clip(s), j), components) },
+		"qr": func(s []int, j int) float64 {
+			own := make([][]float64, len(rows))
+			for i := range own {
+				own[i] = rows[i][j : j+1]
+			}
+			return float64(len(rows)) - projectedSquares(rows, s, own)
+		},
+	} {
+		want := chooseByDefinition(columns, k, value)
+		for _, narrow := range []bool{false, true} {
+			if got := askScriptAs(t, x, narrow, method, "-k", strconv.Itoa(k)).Chosen; !slices.Equal(got, want) {
+				t.Errorf("%s chose %v, want %v by its definition (float32: %t)", method, got, want, narrow)
+			}
+		}
 	}
 }
 

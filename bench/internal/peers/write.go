@@ -36,16 +36,20 @@ func (r *run) writeResults(ctx context.Context, out io.Writer) error {
 }
 
 func (r *run) writeMarkdown(w io.Writer) {
-	fmt.Fprintf(w, "# Beside scikit-learn and scikit-feature-like methods\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n- peers: %s\n",
+	fmt.Fprintf(w, "# Beside the tools that people use today\n\nMade by `%s`.\n\n- machine: %s\n- program: %s\n- peers: %s\n",
 		r.command, r.shop.Machine, r.shop.Version, r.versions)
 	fmt.Fprintf(w, "- each row is a process, in turn with the others, on %d threads, within %s and %s of memory; turns: %d, of\n"+
 		"  which the median counts. Wall and cpu are of the whole process, start and reading included; peak is its resident memory\n",
 		r.threads, r.giveUp, r.memory.String(), r.count)
-	fmt.Fprintf(w, "- all select from the same rows, drawn by the seed: ufs-stream from Parquet at its defaults, Python from .npy of float64,\n"+
-		"  in scale %s there (--peer-scale), but for variance, which is of the values as they are\n", r.peerScale)
+	fmt.Fprintf(w, "- all select from the same rows, drawn by the seed: ufs-stream from Parquet at its defaults, Python from .npy of %s,\n"+
+		"  in scale %s there (--peer-scale), but for variance, which is of the values as they are\n", r.peerType, r.peerScale)
+	judged := "the same rows"
+	if r.judgeRows > 0 {
+		judged = humanize.Comma(r.judgeRows) + " of the rows"
+	}
 	fmt.Fprintf(w, "- NMI × 100 and ACC × 100: k-means on the chosen columns as they are in the file, in as many clusters as classes, the mean\n"+
-		"  (± standard deviation) of %d single starts; explained: share of the sum of squares of all standardized columns in %%. Both\n"+
-		"  by `ufs-stream eval` for all\n\n", r.runs)
+		"  (± standard deviation) of %d single starts on %s; explained: share of the sum of squares of all standardized columns in %%. Both\n"+
+		"  by `ufs-stream eval` for all\n\n", r.runs, judged)
 	for _, p := range allPeers() {
 		if slices.ContainsFunc(r.points, func(x peerResult) bool { return x.peer.fullName() == p.fullName() }) {
 			fmt.Fprintf(w, "- %s %s: %s\n", p.library, p.method, p.about)
@@ -57,7 +61,7 @@ func (r *run) writeMarkdown(w io.Writer) {
 			for _, sentence := range r.summarySentences(p.table) {
 				fmt.Fprintf(w, "%s\n", sentence)
 			}
-			results.TableHead(w, []string{"library", "method", "rows", "wall s", "cpu s", "peak MiB", "NMI", "ACC", "explained"}, 2)
+			results.TableHead(w, []string{"library", "method", "rows", "rows/s", "wall s", "cpu s", "peak MiB", "NMI", "ACC", "explained"}, 2)
 		}
 		results.TableRow(w, p.formatTableCells())
 	}
@@ -66,14 +70,14 @@ func (r *run) writeMarkdown(w io.Writer) {
 func (p peerResult) formatTableCells() []string {
 	cells := []string{p.peer.library, p.peer.method, humanize.Comma(p.rows)}
 	if p.noChoiceReason != "" {
-		return append(cells, p.noChoiceReason, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure)
+		return append(cells, results.NoFigure, p.noChoiceReason, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure, results.NoFigure)
 	}
 	took := p.medianTurn()
 	nmi := results.FormatPoints(p.nmi)
 	if !math.IsNaN(p.nmiStd) {
 		nmi += " ± " + results.FormatPoints(p.nmiStd)
 	}
-	return append(cells, results.FormatSeconds(took.Wall.Seconds()), results.FormatSeconds(took.CPU.Seconds()), fmt.Sprintf("%.0f", toMebibytes(took.Peak)),
+	return append(cells, humanize.Comma(int64(float64(p.rows)/took.Wall.Seconds())), results.FormatSeconds(took.Wall.Seconds()), results.FormatSeconds(took.CPU.Seconds()), fmt.Sprintf("%.0f", toMebibytes(took.Peak)),
 		nmi, results.FormatPoints(p.acc), results.FormatPoints(p.explained))
 }
 
@@ -100,7 +104,7 @@ func (r *run) summarySentences(table string) []string {
 		}
 	}
 	var sentences, costs, best []string
-	for _, library := range []string{sklearnLibrary, denseLibrary, ourLibrary} {
+	for _, library := range []string{sklearnLibrary, denseLibrary, ourLibrary} { // the libraries with several methods
 		var done []peerResult
 		tried := 0
 		for _, p := range r.points {

@@ -42,13 +42,14 @@ func NodeProgram(t testing.TB, name, module, version string) string {
 	return installNodePackage(t, module, version, filepath.Join("node_modules", ".bin", name))
 }
 
-// NodeModule returns the folder of an npm package in the user's cache, and installs the package if it is missing.
-func NodeModule(t testing.TB, module, version string) string {
+// NodeModule returns the folder of an npm package in the user's cache. If it is missing, it is installed, together with
+// packages of the same version that npm does not find by itself.
+func NodeModule(t testing.TB, module, version string, others ...string) string {
 	t.Helper()
-	return installNodePackage(t, module, version, filepath.Join("node_modules", filepath.FromSlash(module)))
+	return installNodePackage(t, module, version, filepath.Join("node_modules", filepath.FromSlash(module)), others...)
 }
 
-func installNodePackage(t testing.TB, module, version, path string) string {
+func installNodePackage(t testing.TB, module, version, path string, others ...string) string {
 	t.Helper()
 	for _, needed := range []string{"npm", "node"} {
 		if _, err := exec.LookPath(needed); err != nil {
@@ -57,6 +58,9 @@ func installNodePackage(t testing.TB, module, version, path string) string {
 	}
 	return installOnce(t, filepath.Base(module), version, path, func(dir string) *exec.Cmd {
 		cmd := exec.Command("npm", "install", "--no-audit", "--no-fund", "--prefix", dir, module+"@"+version) //nolint:noctx // of a test
+		for _, other := range others {
+			cmd.Args = append(cmd.Args, other+"@"+version)
+		}
 		cmd.Env = os.Environ()
 		return cmd
 	})
