@@ -15,6 +15,7 @@
 //	merge(N)     = start + N·max(part + bytes/merge, bytes/machine, 3/8·latency) + bytes/machine
 //	             or, of two levels, 2·start + 2·⌈√N⌉·max(…) + 2·bytes/machine, whichever is less
 //	plan         = ⌈F/16⌉·latency + G·d·footer
+//	price(N)     = N·scan·c·core-hour
 //	total(N)     = plan + Σ over rounds (scan + merge) + select
 //
 // A single machine does not plan, merge or upload anything. If N grows, the time of scanning falls until every row

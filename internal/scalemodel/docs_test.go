@@ -20,7 +20,7 @@ func TestPage(t *testing.T) {
 		t.Fatalf("reading the page: %v", err)
 	}
 	text := string(b)
-	for name, block := range map[string]string{"rates": ratesTable(), "machines": machinesTables(), "measured": measuredTable()} {
+	for name, block := range map[string]string{"rates": ratesTable(), "machines": machinesTables(), "price": priceTable(), "measured": measuredTable()} {
 		begin, end := "<!-- "+name+": made by the model -->\n", "<!-- /"+name+" -->"
 		before, rest, ok1 := strings.Cut(text, begin)
 		old, after, ok2 := strings.Cut(rest, end)
@@ -78,6 +78,20 @@ func pageJob(rows int64, d int) Job {
 	j := job(rows, d, 8, Gram)
 	j.Files = int((j.Bytes + 1<<30 - 1) >> 30)
 	return j
+}
+
+// priceTable shows the price of large tables, for which the number of machines matters little.
+func priceTable() string {
+	var b strings.Builder
+	b.WriteString("| rows × columns | machines of 8 cores | time | core hours | price |\n| --- | ---: | ---: | ---: | ---: |\n")
+	for _, rows := range []int64{1e9, 1e10} {
+		j := pageJob(rows, 1000)
+		for _, n := range []int{1, 10, FindKnee(j, DefaultRates()).Machines} {
+			p := EstimateTime(j, DefaultRates(), n)
+			fmt.Fprintf(&b, "| %s × 10³ | %s | %s, %s | %.0f | $%.2f |\n", map[int64]string{1e9: "10⁹", 1e10: "10¹⁰"}[rows], humanize.Comma(int64(n)), span(p.Total), p.Bound, p.Hours*8, p.Dollars)
+		}
+	}
+	return b.String()
 }
 
 func machinesTables() string {

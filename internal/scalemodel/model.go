@@ -12,6 +12,7 @@ type Point struct {
 	Total    float64 // time from the first command to the selection
 	Speedup  float64 // total time of one machine divided by Total
 	Hours    float64 // hours of machines to pay for, without the time in which they wait for merges
+	Dollars  float64 // price of the cores in these hours
 	Levels   int     // levels of merging; 0 if nothing is merged
 	Parts    float64 // total bytes of the parts of all rounds
 	Bound    string  // the work that needs most of the time, one of the constants below
@@ -73,6 +74,7 @@ func estimateWithoutSpeedup(j Job, r Rates, machines int) Point {
 	}
 	p.Total = p.Plan + p.Scan + p.Merge + p.Select
 	p.Hours = n * p.Scan / 3600
+	p.Dollars = p.Hours * float64(max(j.Cores, 1)) * r.rateValue(corePrice)
 	starts := float64(mergers) * r.rateValue(startTime)
 	fixed += p.Select + starts
 	merge := p.Merge - starts

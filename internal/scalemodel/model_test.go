@@ -80,6 +80,9 @@ func TestLaws(t *testing.T) {
 					if sum := p.Plan + p.Scan + p.Merge + p.Select; !near(p.Total, sum) || !(p.Total > 0) || math.IsInf(p.Total, 0) {
 						t.Errorf("%+v on %d: %+v", j, n, p)
 					}
+					if want := p.Hours * 8 * r.rateValue(corePrice); p.Dollars != want {
+						t.Errorf("%+v on %d: %v dollars, want %v", j, n, p.Dollars, want)
+					}
 					if next := EstimateTime(j, r, 2*n); n > 1 && next.Scan > p.Scan*(1+1e-9) {
 						t.Errorf("%+v: %d machines scan in %v, %d in %v", j, n, p.Scan, 2*n, next.Scan)
 					}
@@ -141,7 +144,7 @@ func TestWith(t *testing.T) {
 	}
 	for text, says := range map[string]string{
 		"speed=3": "of scan, profile", "scan": "NAME=VALUE", "scan=": "above 0", "scan=0": "above 0", "scan=NaN": "above 0", "scan=-1": "above 0",
-		"scan=Inf": "above 0", "start=3": "duration", "start=-1s": "duration", "merge=fast": "250MB", "merge=0": "250MB", "part=1ms,": "NAME=VALUE",
+		"scan=Inf": "above 0", "start=3": "duration", "start=-1s": "duration", "core-hour=-1": "above 0", "merge=fast": "250MB", "merge=0": "250MB", "part=1ms,": "NAME=VALUE",
 	} {
 		if _, err := DefaultRates().WithOverrides(text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want something of %q", text, err, says)

@@ -23,6 +23,7 @@ const (
 	FlopsPerSecond  Unit = "flop/s a core"
 	BytesPerSecond  Unit = "bytes/s"
 	Seconds         Unit = "s"
+	Dollars         Unit = "dollars"
 )
 
 // Rate is one measured or assumed number of the model.
@@ -47,6 +48,7 @@ const (
 	mergeRate, partTime, footerTime             = "merge", "part", "footer"
 	startTime, latencyTime                      = "start", "latency"
 	machineRate, storeRate                      = "machine-bandwidth", "store-bandwidth"
+	corePrice                                   = "core-hour"
 )
 
 // Rates holds the rates of the model.
@@ -81,6 +83,8 @@ func DefaultRates() Rates {
 		{machineRate, 250e6, BytesPerSecond, Assumed, "between the store and one machine"},
 		// S3 accepts 5,500 requests a second below one prefix. If each request reads 8 MB, these are 44 GB/s.
 		{storeRate, 40e9, BytesPerSecond, Assumed, "between the store and all machines"},
+		// A c7i.2xlarge of Amazon EC2 has 8 virtual processors and costs 0.357 dollars an hour on demand in us-east-1.
+		{corePrice, 0.045, Dollars, Assumed, "an hour of one core; the store's requests and bytes cost extra"},
 	}
 }
 
@@ -94,7 +98,8 @@ func (r Rates) rateValue(name string) float64 {
 }
 
 // WithOverrides returns r with some rates replaced. The user's text has the form "start=60s,store-bandwidth=5GB". Rates
-// in bytes are written as sizes per second, times as durations, and all other rates as plain numbers.
+// in bytes are written as sizes per second, times as durations, and all other rates as plain numbers. It accepts 0 for
+// times and prices.
 func (r Rates) WithOverrides(text string) (Rates, error) {
 	r = slices.Clone(r)
 	if text == "" {
@@ -116,7 +121,6 @@ func (r Rates) WithOverrides(text string) (Rates, error) {
 	return r, nil
 }
 
-// parseValue parses a rate with the unit u. It accepts 0 for times, but not for speeds.
 func (u Unit) parseValue(text string) (float64, error) {
 	switch u {
 	case Seconds:
@@ -133,6 +137,9 @@ func (u Unit) parseValue(text string) (float64, error) {
 		return float64(n), nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
+	if u == Dollars && err == nil && v == 0 {
+		return 0, nil
+	}
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
 		return 0, errors.New("want a number above 0 such as 5e7")
 	}
@@ -146,6 +153,8 @@ func (r Rate) String() string {
 		return time.Duration(r.Value * float64(time.Second)).Round(100 * time.Nanosecond).String()
 	case BytesPerSecond:
 		return humanize.Bytes(uint64(r.Value)) + "/s"
+	case Dollars:
+		return fmt.Sprintf("$%.4g", r.Value)
 	}
 	v, prefix := humanize.ComputeSI(r.Value)
 	return fmt.Sprintf("%.3g %s%s", v, prefix, r.Unit)

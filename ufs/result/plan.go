@@ -17,6 +17,7 @@ type MachinesPoint struct {
 	Total    float64 `json:"total_s"`       // from the first command to the selection
 	Speedup  float64 `json:"speedup"`       // ratio to the duration on one machine
 	Hours    float64 `json:"machine_hours"` // paid machine-hours; machines that idle while others merge are not paid
+	Dollars  float64 `json:"dollars"`       // price of the cores in these hours
 	Levels   int     `json:"merge_levels"`  // levels of the tree of merges; 0 if parts are not merged
 	Parts    float64 `json:"parts_bytes"`   // total size of the parts of all rounds
 	Bound    string  `json:"bound"`         // the part of the job that takes most of the time

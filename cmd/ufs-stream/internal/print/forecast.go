@@ -117,10 +117,10 @@ func printMachines(w *screen.Page, m *ufs.MachinesForecast) {
 		}
 		rows = append(rows, []string{
 			humanize.Comma(int64(p.Machines)), durationText(p.Plan), durationText(p.Scan), levels + durationText(p.Merge), durationText(p.Select), durationText(p.Total),
-			strconv.FormatFloat(p.Speedup, 'f', 1, 64), strconv.FormatFloat(p.Hours, 'g', 3, 64), humanize.IBytes(uint64(p.Parts)), p.Bound,
+			strconv.FormatFloat(p.Speedup, 'f', 1, 64), strconv.FormatFloat(p.Hours, 'g', 3, 64), fmt.Sprintf("$%.2f", p.Dollars), humanize.IBytes(uint64(p.Parts)), p.Bound,
 		})
 	}
-	w.Table([]string{">machines", ">plan", ">scan", ">merge", ">select", ">total", ">speed-up", ">machine-hours", ">parts", "most goes to"}, rows)
+	w.Table([]string{">machines", ">plan", ">scan", ">merge", ">select", ">total", ">speed-up", ">machine-hours", ">price", ">parts", "most goes to"}, rows)
 	w.Printf("\nThe knee is at %s (%s): from there on, doubling them saves less than a tenth.\n", CountNoun(m.Knee.Machines, "machine"), durationText(m.Knee.Total))
 	bySource := map[string][]string{}
 	for _, r := range m.Rates {
