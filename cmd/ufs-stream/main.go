@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -173,3 +174,22 @@ func redactArgs(args []string) (shown []string, hidden bool) {
 	shown = convert.Each(args, screen.Redact)
 	return shown, !slices.Equal(args, shown)
 }
+
+func newVersion(c *cli) *cobra.Command {
+	format := newChoiceFlag("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print version, Go version and platform",
+		Args:  program.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format.value == "json" {
+				return print.WriteJSON(c.out, program.CurrentBuild(ufs.Release))
+			}
+			return program.PrintVersion(cmd, ufs.Release)
+		},
+	}
+	cmd.Flags().Var(&format, "format", strings.Join(format.allowed, ", "))
+	return cmd
+}
+
+func versionText() string { return program.CurrentBuild(ufs.Release).VersionText() }
