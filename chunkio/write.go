@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/copying"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -14,7 +15,22 @@ type (
 	TableColumn = writing.TableColumn
 	// WriteOptions controls the form of the file that WriteParquet writes.
 	WriteOptions = writing.WriteOptions
+	// TableFile writes a table from memory, some rows at a time, to a file or object of any [Form].
+	TableFile = copying.TableFile
 )
+
+// FormParquet is the Form of Parquet files.
+const FormParquet = copying.FormParquet
+
+// CreateTable begins a table at path, which appears when it is committed. The columns' values are []string, []int64 or
+// []float64; only their types matter. The caller closes the table.
+func CreateTable(ctx context.Context, path string, form Form, columns ...TableColumn) (*TableFile, error) {
+	return copying.CreateTable(ctx, path, form, columns)
+}
+
+// NPYHeader returns the beginning of a NumPy file with an array of float64 in rows, which follow as 8-byte little-endian
+// numbers.
+func NPYHeader(rows, columns int) []byte { return writing.NPYHeader(rows, columns) }
 
 // WriteTable writes a table from memory to w, as Parquet with one row group. rows is the number of values in each
 // column. It is meant for small tables of results.

@@ -179,7 +179,7 @@ func (m *Moments) finishPairs(sym []float64, s *Standardizer) (apart int) {
 			b := &m.Profile.Columns[cj]
 			weight, own, other := m.Profile.Weight, a.Sum, b.Sum
 			if m.slot[ci] >= 0 || m.slot[cj] >= 0 {
-				weight = m.Profile.Weight - ((m.Profile.Weight - a.Weight) + (m.Profile.Weight - b.Weight)) + m.bothMissingAt(ci, cj)
+				weight = m.weightOfPair(ci, cj)
 				own, other = a.Sum-m.crossAt(cj, ci), b.Sum-m.crossAt(ci, cj)
 			}
 			y := 0.0
@@ -196,4 +196,16 @@ func (m *Moments) finishPairs(sym []float64, s *Standardizer) (apart int) {
 		apart += c
 	}
 	return apart
+}
+
+// PairWeights returns a function that computes Σw of the rows in which columns i and j of m are both observed. The
+// function stays valid after Finish.
+func (m *Moments) PairWeights() func(i, j int) float64 {
+	kept := Moments{Profile: m.Profile, missing: m.missing, slot: m.slot, bothMissing: m.bothMissing}
+	return kept.weightOfPair
+}
+
+func (m *Moments) weightOfPair(i, j int) float64 {
+	all := m.Profile.Weight
+	return all - ((all - m.Profile.Columns[i].Weight) + (all - m.Profile.Columns[j].Weight)) + m.bothMissingAt(i, j)
 }

@@ -49,7 +49,13 @@ func ScoresBytes(d int, rows int64) int64 {
 
 // NewScores computes the scores from the histograms and the profile of the same rows. Their columns must agree. It
 // costs O(d·RankBins).
-func NewScores(h *Histograms, p *Profile) (*Scores, error) {
+func NewScores(h *Histograms, p *Profile) (*Scores, error) { return newScores(h, p, false) }
+
+// NewMidranks is like NewScores, but the scores are F(x) itself. They have the correlations of ranks in which equal
+// values have their middle rank (Spearman).
+func NewMidranks(h *Histograms, p *Profile) (*Scores, error) { return newScores(h, p, true) }
+
+func newScores(h *Histograms, p *Profile, areShares bool) (*Scores, error) {
 	if len(h.columns) != len(p.Columns) {
 		return nil, fmt.Errorf("gram: histograms of %d columns, a profile of %d", len(h.columns), len(p.Columns))
 	}
@@ -59,7 +65,7 @@ func NewScores(h *Histograms, p *Profile) (*Scores, error) {
 		if c := &p.Columns[j]; c.Observed > 0 {
 			unit = c.Weight / float64(c.Observed)
 		}
-		s.columns[j] = newScoreColumn(&h.columns[j], unit)
+		s.columns[j] = newScoreColumn(&h.columns[j], unit, areShares)
 	})
 	return s, nil
 }
@@ -74,7 +80,7 @@ const steepShare = 0.125
 // makes no difference.
 const atomRatio = 4
 
-func newScoreColumn(c *histogram, rowWeight float64) scoreColumn {
+func newScoreColumn(c *histogram, rowWeight float64, areShares bool) scoreColumn {
 	if values := len(c.bins) + min(1, int(math.Ceil(c.zero))); values < 2 {
 		return scoreColumn{isUnmapped: true}
 	}
@@ -83,7 +89,12 @@ func newScoreColumn(c *histogram, rowWeight float64) scoreColumn {
 		shift: c.shift, keys: make([]uint64, len(c.bins)),
 		low: make([]float64, len(c.bins)), high: make([]float64, len(c.bins)), totalWeight: whole,
 	}
-	score := func(below float64) float64 { return normalScore(below, whole-below, whole) }
+	score := func(below float64) float64 {
+		if areShares {
+			return below / whole
+		}
+		return normalScore(below, whole-below, whole)
+	}
 	positive := orderedBits(0) >> c.shift
 	below, zerosAdded := 0.0, false
 	zeros := func() {
@@ -104,7 +115,7 @@ func newScoreColumn(c *histogram, rowWeight float64) scoreColumn {
 		}
 		s.low[i] = score(below + edge)
 		s.high[i] = max(s.low[i], score(below+b.count-edge)) // edges of one value may differ by rounding
-		if outside := min(below, whole-below-b.count); s.high[i] > s.low[i] && b.count > steepShare*outside {
+		if outside := min(below, whole-below-b.count); s.high[i] > s.low[i] && b.count > steepShare*outside && !areShares {
 			if s.steepBins == nil {
 				s.steepBins = make(map[int]steepBin)
 			}

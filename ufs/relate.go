@@ -21,6 +21,13 @@ const (
 	StateUnknown = result.StateUnknown
 )
 
+// The values of MatrixRequest.Of.
+const (
+	MatrixCorrelation = relating.MatrixCorrelation
+	MatrixCovariance  = relating.MatrixCovariance
+	MatrixSpearman    = relating.MatrixSpearman
+)
+
 // The defaults of RedundancyRequest.
 const (
 	DefaultThreshold  = relating.DefaultThreshold
@@ -61,6 +68,10 @@ type (
 	AlikeDrop = result.AlikeDrop
 	// Duplicates lists the copies of a column.
 	Duplicates = result.Duplicates
+	// MatrixRequest names the data whose pairs of columns are written, and the form of the output.
+	MatrixRequest = relating.MatrixRequest
+	// PairMatrix describes a file with a number for each pair of columns.
+	PairMatrix = result.PairMatrix
 	// FeatureTree is a tree of groups over features.
 	FeatureTree = relating.FeatureTree
 )
@@ -76,6 +87,20 @@ func Explain(ctx context.Context, o ExplainRequest) (*Explanation, error) {
 // returns the same kinds of errors as Select.
 func Redundancy(ctx context.Context, o RedundancyRequest) (*Redundant, error) {
 	return relating.FindRedundancy(ctx, o)
+}
+
+// MatrixKinds lists the values of MatrixRequest.Of, the default first.
+func MatrixKinds() []string { return relating.MatrixKinds() }
+
+// MatrixFormats lists the values of MatrixRequest.Format, the default first.
+func MatrixFormats() []string { return relating.MatrixFormats() }
+
+// Matrix writes the correlations or covariances of all pairs of columns of the input, or of its statistics, or a list of
+// the strongest pairs. It makes one pass if 8·d² bytes fit for d columns. Otherwise it makes a profile, and then a pass
+// for each part of the matrix that fits, which a list of pairs needs only once. It returns the same kinds of errors as
+// Select.
+func Matrix(ctx context.Context, o MatrixRequest) (*PairMatrix, error) {
+	return relating.WriteMatrix(ctx, o)
 }
 
 // Tree makes a tree of groups over the features of the input. Option "tree" in Choice.Options describes the tree. The

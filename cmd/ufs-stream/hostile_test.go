@@ -124,6 +124,7 @@ func TestHostileNames(t *testing.T) {
 		{"explain", "line\nufs-stream: forged", names[3], "--selection", sel, "--stats", stats, "-v"},
 		{"explain", names[1], "--selection", at("less.json"), in},
 		{"redundancy", in}, {"redundancy", in, "-v"}, {"redundancy", "--stats", stats},
+		{"matrix", in, "-o", at("m.csv"), "-v"}, {"matrix", "--stats", stats, "--pairs", "0.1", "-o", at("m.parquet")},
 		{"diff", at("less.json"), sel}, {"check", "--selection", at("less.json"), "--stats", stats, "-v"},
 		{"eval", in, "--selection", at("less.json"), "--label", label, "--runs", "2"},
 		{"eval", in, "--selection", "a\n\x1b[1m=" + at("less.json"), "--label", label, "--runs", "2"},

@@ -71,7 +71,6 @@ folders of partitions (day=2026-01-31) or Delta tables.
   ufs-stream demo                                  see it work, needs nothing
   ufs-stream select data/*.parquet -k 50           the main job
   ufs-stream plan data/*.parquet -k 50             what that would cost
-  ufs-stream select s3://bucket/events -k 50 --where "day >= '2026-01-01'"
   ufs-stream select data -k 50 -o sel.json && ufs-stream apply data --selection sel.json -o small.parquet
 
 ufs-stream help methods says which method when.
@@ -94,7 +93,7 @@ Exit codes:
 	pf.Var(&c.progress, "progress", "progress on standard error: auto, tty, json (one object a line), off")
 	root.AddCommand(
 		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
-		newApply(c), newConvert(c), newEval(c), newExplain(c), newRedundancy(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c), newGuide(), newMan(c),
+		newApply(c), newConvert(c), newEval(c), newExplain(c), newRedundancy(c), newMatrix(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c), newGuide(), newMan(c),
 	)
 	if len(c.args) > 0 && (c.args[0] == cobra.ShellCompRequestCmd || c.args[0] == cobra.ShellCompNoDescRequestCmd) {
 		registerCompletions(root) // cobra keeps these functions, and with them root, until the process ends; so register them only for completion

@@ -71,7 +71,7 @@ func secretRuns(t *testing.T, at func(string) string) map[string][]string {
 	return map[string][]string{
 		"inspect": {in}, "plan": {in}, "scan": {in, "-o", at("out.ufs")}, "merge": {stats, "-o", at("out.ufs")}, "select": {in, "-k", "2"}, "path": {in, "-k", "2"},
 		"apply": {in, "--selection", sel, "-o", at("out.parquet")}, "convert": {in, "-o", at("out.parquet")}, "eval": {in, "--selection", sel, "--runs", "1", "--resamples", "0"},
-		"explain": {"a", "--selection", sel}, "redundancy": {in}, "diff": {sel, sel}, "check": {"--selection", sel, "--stats", stats}, "tree": {in, "--tree", "correlation"},
+		"explain": {"a", "--selection", sel}, "redundancy": {in}, "matrix": {in, "-o", at("out.csv")}, "diff": {sel, sel}, "check": {"--selection", sel, "--stats", stats}, "tree": {in, "--tree", "correlation"},
 		"report": {sel, "-o", at("out.html")}, "demo": nil, "completion": nil, "version": nil, "help": nil, "methods": nil, "man": nil,
 	}
 }

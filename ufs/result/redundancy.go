@@ -74,3 +74,16 @@ type Duplicates struct {
 	Name   string `json:"name"`
 	Copies []Copy `json:"copies"`
 }
+
+// PairMatrix describes a file with a number for each pair of columns.
+type PairMatrix struct {
+	Path     string
+	Columns  int   // number of columns whose pairs the file has
+	Pairs    int64 // number of pairs in a list of pairs; 0 for a matrix
+	Rows     int64 // number of rows of the data
+	Passes   int
+	Warnings []string
+	Timing   stream.Timing
+	Memory   stream.Memory
+	Transfer *stream.Transfer
+}

@@ -70,7 +70,7 @@ func OutputForm(out, format string) (Form, error) {
 	ext := strings.ToLower(place.Ext(out))
 	switch {
 	case format == "" && !named && slices.Contains(slices.Concat(listing.DataEndings(), intake.Packings, []string{".json", ".txt", ".ufs"}), ext):
-		return 0, stream.Usagef("apply: {o} %s: OUT is Parquet, Arrow or CSV (also .csv.gz, .csv.zst); name it %s", place.DisplayName(out), place.WithExt(out, ".parquet"))
+		return 0, stream.Usagef("{o} %s: OUT is Parquet, Arrow or CSV (also .csv.gz, .csv.zst); name it %s", place.DisplayName(out), place.WithExt(out, ".parquet"))
 	case format == "":
 		return form, nil
 	}
@@ -95,7 +95,7 @@ func (a *applier) writeArrowOrCSV(ctx context.Context, out *atomicfile.File, nod
 	if err != nil {
 		return 0, 0, err
 	}
-	packed, sink, err := a.newSink(table, out)
+	packed, sink, err := newSink(a.opt.Form, table, out)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -205,12 +205,12 @@ func (f Form) encoderBytes() int64 {
 	return 0
 }
 
-// newSink returns a sink for rows in the form of the output, and the compressed output into which it writes. The caller
-// closes the sink first, then the compressed output.
-func (a *applier) newSink(table *export.Table, out io.Writer) (end *compressedOutput, sink export.Sink, err error) {
+// newSink returns a sink for rows in a form other than Parquet, and the compressed output into which it writes. The
+// caller closes the sink first, then the compressed output.
+func newSink(form Form, table *export.Table, out io.Writer) (end *compressedOutput, sink export.Sink, err error) {
 	end = &compressedOutput{out: out, closeCompressor: func() error { return nil }}
 	var w io.Writer = end
-	switch a.opt.Form {
+	switch form {
 	case FormArrow:
 		sink, err = table.NewArrowSink(w)
 		return end, sink, err

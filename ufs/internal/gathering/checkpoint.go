@@ -153,7 +153,7 @@ func makePass(ctx context.Context, p *pass, ds *chunkio.Dataset, s passSetup, ad
 	}
 	return saved.MakePass(ctx, func(next int64, after func(int64) error) error {
 		s.fold.Next, s.fold.After = next, after
-		return p.gatherer.runPass(ctx, p.scoredIfRanked(ds), s.title, s.fold, adders...)
+		return p.gatherer.RunPass(ctx, p.scoredIfRanked(ds), s.title, s.fold, adders...)
 	})
 }
 

@@ -30,6 +30,7 @@ type Gatherer struct {
 	TakesSample     bool  // profile passes also sample rows, for anchors
 	TakesHistograms bool  // passes for moments also fill histograms
 	TakesRanks      bool  // profile passes also fill histograms for ranks
+	TakesMidranks   bool  // under scale rank, values become their ranks, and not the normal scores of these
 
 	states      *resume.Run // saved states of the passes, for resuming; nil without a checkpoint
 	inputs      []string    // inputs of the request, without skipped bad files

@@ -169,7 +169,8 @@ func (p *pass) prepareGram(ds *chunkio.Dataset, e *statistics.Bundle, graph *anc
 	return err
 }
 
-func (g *Gatherer) runPass(ctx context.Context, ds stream.Source, title string, opt stream.FoldOptions, adders ...stream.Adder) error {
+// RunPass adds the rows of ds to the adders, and reports its progress as the pass after the earlier ones.
+func (g *Gatherer) RunPass(ctx context.Context, ds stream.Source, title string, opt stream.FoldOptions, adders ...stream.Adder) error {
 	g.Passes++
 	opt.Meter = g.Run.Hooks.Meter
 	rows := ds.Rows()

@@ -31,7 +31,11 @@ func (p *pass) rankColumns(ctx context.Context, ds *chunkio.Dataset) error {
 	if err != nil {
 		return p.plan.ErrForLimit(err)
 	}
-	p.scores, err = gram.NewScores(p.ranks, p.rawProfile)
+	scores := gram.NewScores
+	if p.gatherer.TakesMidranks {
+		scores = gram.NewMidranks
+	}
+	p.scores, err = scores(p.ranks, p.rawProfile)
 	return err
 }
 

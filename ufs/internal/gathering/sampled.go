@@ -196,7 +196,7 @@ func (s *sampleGatherer) findUselessColumns(ctx context.Context, plan budget.Bud
 	s.opt.Missing = stream.MissingKeep
 	profile := gram.NewProfile(len(s.opt.Columns))
 	s.setExpectedPasses(2, plan)
-	if err := s.runPass(ctx, s.sampleSource.WithOptions(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
+	if err := s.RunPass(ctx, s.sampleSource.WithOptions(s.opt), "profile", stream.FoldOptions{}, profile); err != nil {
 		return nil, err
 	}
 	left := settled.UselessWithMissing(s.Run, profile, s.opt.Columns)
@@ -227,10 +227,10 @@ func (s *sampleGatherer) accumulateSample(ctx context.Context, plan budget.Budge
 	if plan.GathersMoments {
 		e.Moments = gram.NewMoments(d, gram.Options{Threads: s.Run.Limits.Threads, Limit: plan.StatisticsRoom(), Busy: &s.Run.Hooks.Meter.Busy})
 		e.Profile = &e.Moments.Profile
-		err = s.runPass(ctx, rows, "statistics", stream.FoldOptions{}, e.Moments, e.Facts)
+		err = s.RunPass(ctx, rows, "statistics", stream.FoldOptions{}, e.Moments, e.Facts)
 	} else {
 		e.Profile = gram.NewProfile(d)
-		err = s.runPass(ctx, rows, "profile", stream.FoldOptions{}, e.Profile, e.Facts)
+		err = s.RunPass(ctx, rows, "profile", stream.FoldOptions{}, e.Profile, e.Facts)
 	}
 	if err != nil {
 		return nil, plan.ErrForLimit(err)

@@ -290,6 +290,21 @@ func PlanPass(r *settled.Run, ds *chunkio.Dataset, statistics, solver int64) (bu
 	return b, nil
 }
 
+// PlanRereading plans a run that has only a profile of ds in memory, besides `more` bytes of statistics, and then reads
+// the rows again. The further passes get the rest of the memory, and need `least` bytes of it.
+func PlanRereading(r *settled.Run, ds *chunkio.Dataset, more, least int64) (budget.Budget, error) {
+	b := budget.Budget{Limit: r.Limits.Memory, Program: budget.ProgramBytes, Statistics: budget.ProfileColumnBytes*int64(len(ds.Columns())) + more, OutOfCore: true}
+	b.Smallest = b.Program + b.Statistics + ds.MinMemory() + least
+	if b.Smallest > b.Limit {
+		return b, b.ErrOverLimit()
+	}
+	room := b.Limit - b.Program - b.Statistics
+	b.Reading = ds.MemoryFor(min(max(room/4, ds.MinMemory()), room-least))
+	b.SpoolBytes = ds.ScratchFor(b.Reading)
+	b.Solver, b.Peak = room-b.Reading, b.Limit
+	return b, nil
+}
+
 func addSizeRules(w Workload, plan budget.Budget, cost method.Cost, rowsOfFactor, explained int) budget.Budget {
 	d := len(w.Table.Columns())
 	if plan.HasSizeRules = w.AlwaysRunsSizeRules(d); !w.Run.ReportsSizes || plan.HasSizeRules {

@@ -83,7 +83,7 @@ func withCorrelations(ctx context.Context, q request.Request, selection *stream.
 	}
 	defer end()
 	fetched, parts := q.Hooks.Meter.Transfer(), q.Hooks.Meter.Busy.Parts()
-	g, e, err := gatherCorrelations(ctx, q, selection != nil, reserved)
+	g, e, err := gatherCorrelations(ctx, q, selection != nil, reserved, &gathering.Gatherer{Planner: planCorrelations(reserved)})
 	if err = gathering.BlameStats(&q, err); err != nil && selection == nil { // errTooManyFeatures has no advice for a selection
 		err = errTooManyFeatures(err)
 	}
@@ -121,7 +121,21 @@ func errTooManyFeatures(err error) error {
 	return err
 }
 
-func gatherCorrelations(ctx context.Context, q request.Request, isRecorded bool, reserved func(d int) int64) (*gathering.Gatherer, *statistics.Bundle, error) {
+func planCorrelations(reserved func(d int) int64) planning.Planner {
+	return func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
+		d := len(ds.Columns())
+		solver := reserved(d)
+		if r.Columns.Missing == request.MissingPairwise {
+			solver = max(solver, linalg.ClipBytes(d))
+		}
+		more := planning.RankBytes(r, ds, d)
+		b, err := planning.PlanPass(r, ds, planning.GramBytes(r, ds)+more, solver)
+		b.SideStatistics = more
+		return b, err
+	}
+}
+
+func gatherCorrelations(ctx context.Context, q request.Request, isRecorded bool, reserved func(d int) int64, g *gathering.Gatherer) (*gathering.Gatherer, *statistics.Bundle, error) {
 	if q.Stats == "" {
 		r, err := settled.NewRun(ctx, q)
 		if err != nil {
@@ -131,18 +145,7 @@ func gatherCorrelations(ctx context.Context, q request.Request, isRecorded bool,
 			return nil, nil, err
 		}
 		r.SkipsTrust = true
-		g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram, Passes: r.EarlierPasses}
-		g.Planner = func(r *settled.Run, ds *chunkio.Dataset) (budget.Budget, error) {
-			d := len(ds.Columns())
-			solver := reserved(d)
-			if r.Columns.Missing == request.MissingPairwise {
-				solver = max(solver, linalg.ClipBytes(d))
-			}
-			more := planning.RankBytes(r, ds, d)
-			b, err := planning.PlanPass(r, ds, planning.GramBytes(r, ds)+more, solver)
-			b.SideStatistics = more
-			return b, err
-		}
+		g.Run, g.GatherKind, g.Passes = r, method.FromGram, r.EarlierPasses
 		e, err := g.ObtainStatistics(ctx)
 		return g, e, err
 	}
@@ -167,7 +170,7 @@ func gatherCorrelations(ctx context.Context, q request.Request, isRecorded bool,
 		return nil, nil, err
 	}
 	r.SkipsTrust = true
-	g := &gathering.Gatherer{Run: r, GatherKind: method.FromGram}
+	g.Run, g.GatherKind = r, method.FromGram
 	e, err := gathering.GatherFromFile(g, file)
 	if m := (*stream.MemoryError)(nil); errors.As(err, &m) {
 		err = &stream.MemoryError{What: "this run", Need: m.Need + own, Limit: limit}
