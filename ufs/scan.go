@@ -25,6 +25,13 @@ func Scan(ctx context.Context, q ScanRequest) (done *Gathered, err error) {
 	return scanning.ScanInput(ctx, q)
 }
 
+// ScanSums makes the statistics file q.Output of the sums of all pairs of columns in the file at path, CSV or Parquet,
+// which another program has computed: see the query of ufs-stream matrix --format sql. It checks that they are possible.
+// Everything that needs no rows works from the result as from that of Scan, but without histograms and samples.
+func ScanSums(ctx context.Context, q Request, path string) (*Gathered, error) {
+	return scanning.ScanSums(ctx, q, path)
+}
+
 // Merge adds up statistics files of parts of the data. The result equals the result of one Scan over all the data.
 // Merge refuses files with different columns or options, and files that cover the same rows. Of a plan, every shard
 // must be present exactly once. With Window the result is as from a Scan of the newest files, and with Decay as from a

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
@@ -11,7 +15,7 @@ import (
 func newScan(c *cli) *cobra.Command {
 	var o requestFlags
 	var q ufs.ScanRequest
-	var out string
+	var out, fromSums string
 	cmd := &cobra.Command{
 		Use:   "scan INPUT… | --plan JOB.plan.json -o FILE.ufs",
 		Short: "Gather the statistics of the input, or of a shard of it, into a file",
@@ -49,16 +53,29 @@ version, or rows that came back, and those that it has lost, which merge subtrac
 
 Of an Iceberg table, ufs-iceberg --since makes a plan of the changes, which scan --plan reads.
 
+With --from-sums, another program has read the rows: FILE is the result of the query that matrix
+--format sql writes, as CSV or Parquet. It is checked: counts, symmetry, and that the covariances
+are positive semidefinite. select, path, explain, redundancy and matrix work from it; methods over rows and
+graphs do not.
+
+  ufs-stream matrix --format sql --dialect spark --from events --columns a,b,c -o sums.sql
+  ufs-stream scan --from-sums sums.parquet -o all.ufs
+
   ufs-stream scan s3://bucket/events/day=2026-01-31 -o s3://bucket/stats/2026-01-31.ufs
   ufs-stream merge *.ufs -o all.ufs
   ufs-stream select --stats all.ufs -k 50`,
-		Args: o.requireInputs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if fromSums != "" {
+				return nil
+			}
+			return o.requireInputs(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if q.Request, err = o.buildRequest(c, cmd, args, out); err != nil {
 				return err
 			}
 			reportReplaced := c.replacementReport(out)
-			done, err := ufs.Scan(cmd.Context(), q)
+			done, err := scanRowsOrSums(cmd, q, fromSums)
 			if err != nil {
 				return err
 			}
@@ -80,7 +97,24 @@ Of an Iceberg table, ufs-iceberg --since makes a plan of the changes, which scan
 	fs.BoolVar(&q.ProfileOnly, "profile-only", false, "only mean, spread and missing values of each column: small and quick")
 	fs.Int64Var(&q.KeepRows, "sample-rows", 0, "with --profile-only: keep a seeded sample of `N` rows, for methods that iterate over rows")
 	fs.StringVar(&q.Profile, "profile", "", "a profile of all parts, `P.ufs`, so that every part leaves out the same columns")
+	fs.StringVar(&fromSums, "from-sums", "", "the sums of all pairs of columns in `FILE`, made by the query of matrix --format sql, in place of INPUT")
 	fs.StringVar(&q.Since, "since", "", "only the changes of a Delta table since a `VERSION`, or since the one that a statistics file is of: the rows gained, and those lost to subtract; merge adds them to it")
 	showFlagsInGroups(cmd)
 	return cmd
+}
+
+func scanRowsOrSums(cmd *cobra.Command, q ufs.ScanRequest, fromSums string) (*ufs.Gathered, error) {
+	if fromSums == "" {
+		return ufs.Scan(cmd.Context(), q)
+	}
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"from-sums", "output", "memory-limit", "threads", "anonymous", "config", "quiet", "verbose", "progress"}, f.Name) {
+			err = stream.Usagef("--%s is for reading rows; the sums of --from-sums are made, so put it into the query", f.Name)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ufs.ScanSums(cmd.Context(), q.Request, fromSums)
 }

@@ -68,6 +68,7 @@ func (r *Recipe) Write(w io.Writer, format string) error {
 	switch format {
 	case "sql":
 		text, err = r.sqlQuery()
+		text = fmt.Sprintf("-- %s\n", r.describeChoice()) + text
 	case "py":
 		text = r.pythonText()
 	default:

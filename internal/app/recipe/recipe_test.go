@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -145,6 +146,32 @@ func TestYAMLNames(t *testing.T) {
 	for i, line := range strings.Split(strings.TrimSuffix(list, "\n"), "\n") {
 		if got, err := strconv.Unquote(strings.TrimPrefix(line, "  - ")); err != nil || got != names[i] {
 			t.Errorf("%q came back as %q, %v", names[i], got, err)
+		}
+	}
+}
+
+// TestSums: in each dialect the query has the strings, names and the way to make rows of an array that are its own, and
+// a row for each of three pairs.
+func TestSums(t *testing.T) {
+	for dialect, parts := range map[string][]string{
+		"duckdb":     {`CAST("it's" AS DOUBLE) AS r0`, `unnest([`, `{'x': 'it''s', 'y': 'it''s', 'total': total, 'n': n0_0`, "FROM lake.t\n"},
+		"spark":      {"CAST(`it's` AS DOUBLE) AS r0", "inline(array(", `named_struct('x', 'it\'s', 'y', 'b\\', 'total', total, 'n', n0_1`},
+		"bigquery":   {"CAST(`it_s` AS FLOAT64) AS r0", "CROSS JOIN UNNEST([", "STRUCT('it\\'s' AS `x`, 'b\\\\' AS `y`, total AS `total`"},
+		"snowflake":  {`CAST("it's" AS DOUBLE) AS r0`, "UNION ALL SELECT 'it\\'s' AS \"x\", 'b\\\\' AS \"y\"", `shift1 AS "shift_y"`},
+		"clickhouse": {"CAST(`it's` AS Nullable(Float64)) AS r0", "arrayJoin([", `('it\'s', 'b\\', total, n0_1, shift0, shift1, x0_1, y0_1, p0_1, low0, high0)`},
+	} {
+		r := &Recipe{Selection: new(stream.Selection), Columns: []Column{columnAt("it's", -1, "it's"), columnAt("b\\", -1, "b\\")}, Dialect: dialect, Table: "lake.t"}
+		var b strings.Builder
+		must.Do(t, WriteSums(&b, r))
+		for _, part := range parts {
+			if !strings.Contains(b.String(), part) {
+				t.Errorf("%s: no %q in\n%s", dialect, part, b.String())
+			}
+		}
+		for _, pair := range []string{"p0_0", "p0_1", "p1_1"} {
+			if n := strings.Count(b.String(), pair); n != 2 {
+				t.Errorf("%s: %s is there %d times, want its sum and its row", dialect, pair, n)
+			}
 		}
 	}
 }

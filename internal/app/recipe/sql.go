@@ -12,7 +12,7 @@ import (
 )
 
 // Dialects lists the SQL dialects of queries, the default first.
-func Dialects() []string { return []string{"duckdb", "spark", "bigquery"} }
+func Dialects() []string { return []string{"duckdb", "spark", "bigquery", "snowflake", "clickhouse"} }
 
 // CheckDialect returns an error if name is not one of [Dialects].
 func CheckDialect(name string) error {
@@ -25,23 +25,31 @@ func CheckDialect(name string) error {
 // tablePlaceholder is the name in a query that the user has to replace by the name of a table.
 const tablePlaceholder = "input"
 
+func (r *Recipe) quoteIdentifier(name string) string {
+	switch r.Dialect {
+	case "spark":
+		return identifierQuoter("`")(name)
+	case "bigquery", "clickhouse":
+		return backquotedIdentifier(name)
+	}
+	return identifierQuoter(`"`)(name)
+}
+
 func (r *Recipe) sqlQuery() (string, error) {
 	if err := r.checkNames(); err != nil {
 		return "", err
 	}
-	quote, value := identifierQuoter(`"`), duckDBValueExpression
-	switch r.Dialect {
-	case "spark":
-		quote, value = identifierQuoter("`"), sparkColumnExpression
-	case "bigquery":
-		quote, value = bigQueryIdentifier, bigQueryColumnExpression
-	}
+	value := map[string]func(Column, func(string) string) string{
+		"spark": sparkColumnExpression, "bigquery": bigQueryColumnExpression, "snowflake": snowflakeColumnExpression, "clickhouse": clickHouseColumnExpression,
+	}[r.Dialect]
+	quote := r.quoteIdentifier
 	var b strings.Builder
-	fmt.Fprintf(&b, "-- %s\n", r.describeChoice())
 	from := r.Table
 	if ReadsFiles("sql", r.Dialect, r.Table) {
-		query, err := r.duckDBQuery()
-		return b.String() + query, err
+		return r.duckDBQuery()
+	}
+	if value == nil {
+		value = duckDBValueExpression
 	}
 	if from == "" {
 		from = tablePlaceholder
@@ -141,13 +149,29 @@ func bigQueryColumnExpression(column Column, quote func(string) string) string {
 	return text
 }
 
+func snowflakeColumnExpression(column Column, quote func(string) string) string {
+	text := strings.Join(convert.Each(column.Path, quote), ":")
+	if column.Element >= 0 {
+		text += fmt.Sprintf("[%d]", column.Element)
+	}
+	return text
+}
+
+func clickHouseColumnExpression(column Column, quote func(string) string) string {
+	text := dottedPath(column, quote)
+	if column.Element >= 0 {
+		text += fmt.Sprintf("[%d]", column.Element+1)
+	}
+	return text
+}
+
 func dottedPath(column Column, quote func(string) string) string {
 	parts := convert.Each(column.Path, quote)
 	return strings.Join(parts, ".")
 }
 
-// bigQueryIdentifier quotes a name for BigQuery, with the same escapes as in BigQuery's strings.
-func bigQueryIdentifier(name string) string {
+// backquotedIdentifier quotes a name for BigQuery and ClickHouse, with the same escapes as in their strings.
+func backquotedIdentifier(name string) string {
 	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`", "\n", `\n`, "\r", `\r`).Replace(name) + "`"
 }
 
