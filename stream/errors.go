@@ -83,6 +83,20 @@ func (e *DataError) Spell(spelling Spelling) string {
 
 func (e *DataError) Unwrap() error { return e.Err }
 
+// RemedyOf returns the remedy that an error in the tree of err has, or an empty Text.
+func RemedyOf(err error) Text {
+	if bad, ok := errors.AsType[*DataError](err); ok && bad.Remedy.Format != "" {
+		return bad.Remedy
+	}
+	if unsaved, ok := errors.AsType[*OutputError](err); ok && unsaved.Remedy.Format != "" {
+		return unsaved.Remedy
+	}
+	if low, ok := errors.AsType[*MemoryError](err); ok {
+		return low.limitRemedy()
+	}
+	return Text{}
+}
+
 // ErrTemporary marks errors that are not caused by data or paths: a store or the network was still down or busy after
 // all retries (exit code 75).
 var ErrTemporary = errors.New("trying again may help")
@@ -130,7 +144,7 @@ type MemoryError struct {
 func (e *MemoryError) Error() string { return e.Spell(nil) }
 
 // OfMemory reports whether the exceeded limit is a limit on memory, not on scratch files.
-func (e *MemoryError) OfMemory() bool { return cmp.Or(e.Option, MemoryLimit) == MemoryLimit }
+func (e *MemoryError) OfMemory() bool { return e.LimitOption() == MemoryLimit }
 
 // Spell returns the text of Error, with options in the form that spelling returns.
 func (e *MemoryError) Spell(spelling Spelling) string {
@@ -138,13 +152,22 @@ func (e *MemoryError) Spell(spelling Spelling) string {
 	if e.AtLeast {
 		needs = "needs at least"
 	}
-	text := Textf("%s %s %s but the limit is %s; raise it: %v %dMiB",
-		e.What, needs, formatMiB(e.Need), formatMiB(e.Limit), Option(cmp.Or(e.Option, MemoryLimit)), (e.Need+1<<20-1)>>20).Spell(spelling)
-	if e.Or.Format != "" {
-		text += "; or " + e.Or.Spell(spelling)
-	}
-	return text
+	return Textf("%s %s %s but the limit is %s; %v", e.What, needs, formatMiB(e.Need), formatMiB(e.Limit), e.limitRemedy()).Spell(spelling)
 }
+
+func (e *MemoryError) limitRemedy() Text {
+	raise := Textf("raise it: %v %s", Option(e.LimitOption()), e.NeededLimit())
+	if e.Or.Format == "" {
+		return raise
+	}
+	return Textf("%v; or %v", raise, e.Or)
+}
+
+// LimitOption names the option that sets the limit.
+func (e *MemoryError) LimitOption() string { return cmp.Or(e.Option, MemoryLimit) }
+
+// NeededLimit returns a value of the option that suffices.
+func (e *MemoryError) NeededLimit() string { return fmt.Sprintf("%dMiB", (e.Need+1<<20-1)>>20) }
 
 func formatMiB(bytes int64) string {
 	if bytes < 1<<20 {

@@ -23,7 +23,7 @@ var pageTemplate string
 var groups = []group{
 	{"Begin", []string{"README.md", "docs/first-hour.md", "docs/recipes.md", "docs/faq.md", "docs/glossary.md"}},
 	{"Guides", []string{"docs/methods.md", "docs/lakes.md", "docs/scale.md", "docs/performance.md", "python/README.md", "docs/go.md", "examples/README.md", "cmd/ufs-iceberg/README.md", "cmd/ufs-beam/README.md"}},
-	{"Reference", []string{"docs/compatibility.md", "docs/statistics-file.md", "docs/releases.md", "CHANGELOG.md"}},
+	{"Reference", []string{"docs/compatibility.md", "docs/statistics-file.md", "docs/agents.md", "docs/releases.md", "CHANGELOG.md"}},
 	{"Project", []string{"docs/architecture.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"}},
 }
 

@@ -101,6 +101,9 @@ func applyDefaults(c *cli, cmd *cobra.Command) error {
 		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
 			return stream.Usagef("%s: %s %s: %s", s.source, program.FlagOf(s.flag), s.value, program.ExpectedValue(err))
 		}
+		if s.flag == "messages" { // no error is due to it
+			continue
+		}
 		c.defaultsTaken = append(c.defaultsTaken, fmt.Sprintf("%s %s from %s", program.FlagOf(s.flag), screen.Redact(s.value), s.source))
 	}
 	if out := cmd.Flags().Lookup("output"); config != "" && out != nil && out.Value.String() != "" {

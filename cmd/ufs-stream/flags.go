@@ -92,6 +92,7 @@ func addOption(fs *pflag.FlagSet, o request.Option, q *ufs.Request) {
 	}
 	flag.DefValue = cmp.Or(o.Shown, flag.DefValue)
 	setAllowedValues(fs, o.Name, o.Values...)
+	flag.Annotations[boundsAnnotation], flag.Annotations[shapesAnnotation] = []string{o.Bounds.Want}, o.ListShapes()
 }
 
 // requestFlag is the flag of an option that has its own texts.
@@ -139,7 +140,7 @@ func (f *requestFlags) buildRequest(c *cli, cmd *cobra.Command, inputs []string,
 	limitMemory(c, q.Limits.Memory)
 	q.Hooks.Meter = new(stream.Meter)
 	mode := c.progress.value
-	if c.quiet {
+	if c.quiet || c.writesJSON() && mode != "json" {
 		mode = "off"
 	}
 	q.Hooks.Progress, q.Hooks.Note, q.Hooks.Say, q.Hooks.Spelling = progress.NewReporter(c.terminal, mode, q.Hooks.Meter), c.printTextIfVerbose, func(t stream.Text) { c.printRemark("%s", t.Spell(program.FlagOf)) }, program.FlagOf

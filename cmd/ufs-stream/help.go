@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -12,9 +13,11 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
+	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/app/shell"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
+	"github.com/ufs-stream/ufs-stream/ufs"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
@@ -32,7 +35,7 @@ func flagGroups() []flagGroup {
 		{request.Reading, []string{"shard", "since", "profile", "profile-only", "sample-rows"}},
 		{request.Preparing, nil},
 		{request.Choosing, nil},
-		{"Output", []string{"details", "dialect", "from", "machines", "cores", "rates"}},
+		{"Output", []string{"details", "dialect", "from", "machines", "cores", "rates", "messages"}},
 		{request.Limiting, nil},
 		{"The graph of the rows", []string{"graph-rows", "diffusion", "anchors", "anchor-method", "anchors-file", "neighbors", "clusters"}},
 		{"Iterations", []string{"max-iter", "tol", "require-converged", "sample"}},
@@ -211,7 +214,7 @@ func setShortHelp(c *cli, root *cobra.Command) {
 
 func writeShortHelp(w io.Writer, cmd *cobra.Command) {
 	fmt.Fprintf(w, "%s.\n\nUsage:\n  %s\n\nExamples:\n", cmd.Short, cmd.UseLine())
-	examples := slices.DeleteFunc(strings.Split(cmd.Long, "\n"), func(line string) bool { return !strings.HasPrefix(line, "  ufs-stream ") })
+	examples := listExamples(cmd)
 	for _, example := range examples[:min(len(examples), shortHelpExamples)] {
 		fmt.Fprintln(w, example)
 	}
@@ -230,6 +233,10 @@ func writeShortHelp(w io.Writer, cmd *cobra.Command) {
 	} else {
 		fmt.Fprintf(w, "\n%s --help explains more.\n", cmd.CommandPath())
 	}
+}
+
+func listExamples(cmd *cobra.Command) []string {
+	return slices.DeleteFunc(strings.Split(cmd.Long, "\n"), func(line string) bool { return !strings.HasPrefix(line, "  ufs-stream ") })
 }
 
 // everydayFlags lists the flags that -h shows for a verb: its options of every day and its own flags. more counts the
@@ -283,3 +290,144 @@ func writeFirstSteps(w io.Writer) error {
 	_, err := fmt.Fprint(w, "\nufs-stream -h shows all verbs, VERB -h the flags of every day, and VERB --help everything.\n")
 	return err
 }
+
+// helpSchema names the version of the JSON form of the help.
+const helpSchema = "ufs-stream/help/v1"
+
+// helpDocument is the help for programs: everything that can be asked of the command.
+type helpDocument struct {
+	Schema    string            `json:"schema"`
+	Version   string            `json:"version"`
+	Verbs     []verbHelp        `json:"verbs"` // all, or the one that was named
+	Flags     []flagHelp        `json:"flags"` // of every verb
+	Methods   []methodHelp      `json:"methods"`
+	Formats   []inputFormatHelp `json:"input_formats"`
+	ExitCodes map[string]string `json:"exit_codes"` // their meanings
+}
+
+// verbHelp describes a verb.
+type verbHelp struct {
+	Name     string     `json:"name"`
+	Usage    string     `json:"usage"`
+	Short    string     `json:"short"` // its purpose
+	Examples []string   `json:"examples"`
+	Flags    []flagHelp `json:"flags"` // of this verb only
+}
+
+// flagHelp describes a flag.
+type flagHelp struct {
+	Name     string   `json:"name"`               // without dashes
+	Short    string   `json:"short,omitempty"`    // its letter
+	Type     string   `json:"type"`               // bool, int, number, string, name (one of values), list (with commas), repeated, duration, size or time
+	Value    string   `json:"value,omitempty"`    // the word for the value in the help
+	Default  string   `json:"default,omitempty"`  // empty if the run decides, or if there is none
+	Values   []string `json:"values,omitempty"`   // the values that are allowed
+	Bounds   string   `json:"bounds,omitempty"`   // the numbers that are allowed, in words
+	Shapes   []string `json:"shapes,omitempty"`   // features, statistics, selection: they depend on the value; plan: fixes it for many machines
+	Methods  []string `json:"methods,omitempty"`  // the only methods that take it
+	Section  string   `json:"section,omitempty"`  // of the help
+	Variable string   `json:"variable,omitempty"` // the variable of the environment that sets the default
+	Help     string   `json:"help"`
+}
+
+// methodHelp describes a method.
+type methodHelp struct {
+	Name    string   `json:"name"`
+	About   string   `json:"about"`
+	From    string   `json:"from"`  // the statistics that it needs: profile, gram, graph or rows
+	Scale   string   `json:"scale"` // by default
+	When    string   `json:"when"`
+	Time    string   `json:"time"`
+	Caution string   `json:"caution"`
+	Options []string `json:"options"` // the flags that are its own
+}
+
+// inputFormatHelp describes a format of input files.
+type inputFormatHelp struct {
+	Name    string   `json:"name"`
+	Endings []string `json:"endings"`
+	Sparse  bool     `json:"sparse"` // rows of index:value
+	Text    bool     `json:"text"`   // read from beginning to end, into a scratch file
+}
+
+func (c *cli) writeHelpJSON(named *cobra.Command) error {
+	root := named.Root()
+	doc := helpDocument{Schema: helpSchema, Version: ufs.Release, Verbs: []verbHelp{}, ExitCodes: make(map[string]string)}
+	for _, verb := range root.Commands() {
+		if verb.IsAvailableCommand() && verb.Runnable() && (named == root || named == verb) {
+			doc.Verbs = append(doc.Verbs, describeVerb(verb))
+		}
+	}
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { doc.Flags = append(doc.Flags, describeFlag(f, "")) })
+	for _, s := range methods.All() {
+		doc.Methods = append(doc.Methods, describeMethod(s))
+	}
+	for _, f := range chunkio.InputFormats() {
+		doc.Formats = append(doc.Formats, inputFormatHelp{f.Name, append([]string{}, f.Endings...), f.IsSparse(), f.IsText()})
+	}
+	for line := range strings.Lines(program.ExitCodes) {
+		code, meaning, _ := strings.Cut(strings.TrimSpace(line), " ")
+		doc.ExitCodes[code] = strings.TrimSpace(meaning)
+	}
+	return print.WriteJSON(c.out, doc)
+}
+
+func describeVerb(verb *cobra.Command) verbHelp {
+	h := verbHelp{Name: verb.Name(), Usage: verb.UseLine(), Short: verb.Short, Examples: []string{}, Flags: []flagHelp{}}
+	for _, example := range listExamples(verb) {
+		h.Examples = append(h.Examples, strings.TrimSpace(example))
+	}
+	for _, g := range groupFlags(verb) {
+		for _, name := range g.flags {
+			if f := verb.Flag(name); !f.Hidden {
+				h.Flags = append(h.Flags, describeFlag(f, g.title))
+			}
+		}
+	}
+	return h
+}
+
+func describeFlag(f *pflag.Flag, section string) flagHelp {
+	h := flagHelp{Name: f.Name, Short: f.Shorthand, Type: f.Value.Type(), Default: f.DefValue, Values: f.Annotations[valuesAnnotation], Shapes: f.Annotations[shapesAnnotation], Section: section}
+	h.Value, h.Help = pflag.UnquoteUsage(f)
+	if bounds := f.Annotations[boundsAnnotation]; len(bounds) > 0 {
+		h.Bounds = bounds[0]
+	}
+	switch v := f.Value.(type) {
+	case *requestFlag: // its text may also be a word, such as auto
+		h.Type = "string"
+	case *choiceFlag:
+		h.Values = v.allowed
+	case *optionFlag:
+		h.Values, h.Methods, h.Shapes = v.option.Allowed, methods.Names(methods.Knowing(methods.All(), f.Name)), []string{"selection"}
+	}
+	if f.Name == "method" {
+		h.Values = methods.Names(methods.All())
+	}
+	types := map[string]string{"int64": "int", "uint64": "int", "float64": "number", "NUMBER": "number", "stringSlice": "list", "intSlice": "list", "NUMBERS": "list", "stringArray": "repeated"}
+	if h.Type, h.Default = cmp.Or(types[h.Type], h.Type), strings.Trim(h.Default, "[]"); h.Type == "string" && len(h.Values) > 0 {
+		h.Type = "name"
+	}
+	if h.Default == "0" && h.Bounds != "" {
+		h.Default = ""
+	}
+	if !cannotHaveDefault(f.Name) {
+		h.Variable = variableName(f.Name)
+	}
+	return h
+}
+
+func describeMethod(s method.Spec) methodHelp {
+	from := map[method.From]string{method.FromProfile: "profile", method.FromGram: "gram", method.FromGraph: "graph", method.FromRows: "rows"}
+	h := methodHelp{s.Name, s.About, from[s.From], s.Scale.String(), s.Guide.When, s.Guide.Time, s.Guide.Caution, []string{}}
+	for _, o := range s.Declare().Options.All() {
+		h.Options = append(h.Options, o.Name)
+	}
+	return h
+}
+
+// Keys of the annotations of a flag from the table of options.
+const (
+	boundsAnnotation = "bounds"
+	shapesAnnotation = "shapes"
+)

@@ -9,12 +9,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/progress"
@@ -36,6 +38,7 @@ type cli struct {
 	quiet         bool
 	verbose       bool
 	progress      choiceFlag
+	messages      choiceFlag
 	defaultsTaken []string // defaults from the environment or a file, redacted
 	restoreMemory func()   // removes the memory limit of the process
 }
@@ -55,11 +58,15 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 	if isTerminal && len(args) == 0 {
 		root.RunE = func(*cobra.Command, []string) error { return writeFirstSteps(c.out) }
 	}
-	return program.Program{Root: root, Out: c.out, Err: c.errPage, Resume: c.printHowToResume}.Run(ctx, args)
+	return program.Program{Root: root, Out: c.out, Err: c.errPage, Resume: c.printHowToResume, AsJSON: c.writesJSON, Remedy: c.findRemedy, WriteHelpJSON: c.writeHelpJSON}.Run(ctx, args)
 }
 
 func newRoot(c *cli) *cobra.Command {
 	c.progress = newChoiceFlag(progress.Modes()[0], progress.Modes()...)
+	c.messages = newChoiceFlag("text", "text", "json")
+	if findMessageFormat(c.args) == "json" {
+		c.messages.value = "json"
+	}
 	root := &cobra.Command{
 		Use:   "ufs-stream",
 		Short: "Select features from data too big for memory",
@@ -91,6 +98,8 @@ Exit codes:
 	pf.BoolVarP(&c.verbose, "verbose", "v", false, "print more: passes, times, memory, why features were dropped")
 	pf.String("config", "", "take defaults of flags from `FILE`, one a line, as memory-limit: 4GiB. Variables such as UFS_STREAM_MEMORY_LIMIT override them, and given flags override both")
 	pf.Var(&c.progress, "progress", "progress on standard error: auto, tty, json (one object a line), off")
+	pf.Var(&c.messages, "messages", "errors, warnings and remarks on standard error: text, or json (one object a line; progress then is json or off)")
+	pf.Lookup("messages").DefValue = "text"
 	root.AddCommand(
 		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
 		newApply(c), newConvert(c), newEval(c), newExplain(c), newRedundancy(c), newMatrix(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c), newGuide(), newMan(c),
@@ -113,23 +122,49 @@ func (c *cli) warn(warnings []string) {
 	}
 	for i, w := range stream.WarningsBySeverity(warnings) {
 		if i == maxWarnings && !c.verbose && len(warnings) > maxWarnings+1 {
-			c.errPage.Printf("warning: and %d more warnings; -v shows them\n", len(warnings)-i)
+			c.writeMessage(program.EventWarning, "and %d more warnings; -v shows them", len(warnings)-i)
 			break
 		}
-		c.errPage.Printf("warning: %s\n", w)
+		c.writeMessage(program.EventWarning, "%s", w)
 	}
+}
+
+// writeMessage writes a warning or a note to standard error, in the form that --messages names.
+func (c *cli) writeMessage(event, format string, args ...any) {
+	switch {
+	case c.writesJSON():
+		program.Message{Event: event, Message: fmt.Sprintf(format, args...)}.WriteJSON(c.errPage)
+	case event == program.EventWarning:
+		c.errPage.Printf("warning: "+format+"\n", args...)
+	default:
+		c.errPage.Printf(format+"\n", args...)
+	}
+}
+
+func (c *cli) writesJSON() bool { return c.messages.value == "json" }
+
+// findMessageFormat returns the value of --messages in arguments that need not be right in other respects, or else the value
+// of its variable. So mistakes in other flags are reported in this form too.
+func findMessageFormat(args []string) string {
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	fs.ParseErrorsAllowlist.UnknownFlags = true
+	fs.SetOutput(io.Discard)
+	fs.BoolP("help", "h", false, "")
+	format := fs.String("messages", os.Getenv(variableName("messages")), "")
+	_ = fs.Parse(args) // the flags before a mistake are known
+	return *format
 }
 
 // printRemark writes a remark to standard error, but not with -q.
 func (c *cli) printRemark(format string, args ...any) {
 	if !c.quiet {
-		c.errPage.Printf(format+"\n", args...)
+		c.writeMessage(program.EventNote, format, args...)
 	}
 }
 
 func (c *cli) printRemarkIfVerbose(format string, args ...any) {
-	if c.verbose && !c.quiet {
-		c.errPage.Printf(format+"\n", args...)
+	if c.verbose {
+		c.printRemark(format, args...)
 	}
 }
 
@@ -165,6 +200,28 @@ func (c *cli) printHowToResume(err error) {
 			c.errPage.Printf("the URLs are shown without possible secrets: give them as before\n")
 		}
 	}
+}
+
+// findRemedy returns the remedy of an error for messages in JSON: in words if the run kept its work, and as a command
+// if the same one may now succeed, or one with a higher limit. A command that has secrets is left out.
+func (c *cli) findRemedy(err error) (words, command string) {
+	saved, isSaved := errors.AsType[*ufs.Interrupted](err)
+	low, isLow := errors.AsType[*stream.MemoryError](err)
+	args, hidden := redactArgs(c.args)
+	if isLow {
+		end := slices.Index(args, "--")
+		if end < 0 {
+			end = len(args)
+		}
+		args = slices.Insert(args, end, program.FlagOf(low.LimitOption()), low.NeededLimit())
+	}
+	if isSaved {
+		words = fmt.Sprintf("finished work is kept in %s; the command continues from it", saved.Checkpoint)
+	}
+	if !hidden && (isLow || isSaved || stream.Temporary(err)) {
+		command = shell.Quote(append([]string{os.Args[0]}, args...)...)
+	}
+	return words, command
 }
 
 // redactArgs replaces the secrets in arguments, and reports whether there were any. This is needed because terminals

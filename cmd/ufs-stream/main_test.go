@@ -69,6 +69,9 @@ func invokeWith(ctx context.Context, in []byte, args ...string) result {
 			panic(fmt.Sprintf("ufs-stream %s tells a secret:\n%s", strings.Join(args, " "), left))
 		}
 	}
+	if err := judgeOutputs(args, out.String(), errw.String()); err != nil {
+		panic(fmt.Sprintf("ufs-stream %s writes JSON that does not fit its schema: %v\n%s", strings.Join(args, " "), err, out.String()))
+	}
 	return result{code, out.String(), errw.String()}
 }
 
@@ -94,7 +97,7 @@ func must(t *testing.T, args ...string) string {
 
 // ends runs the program and wants an exit code, and words on standard error. A run that
 // fails without a result must print nothing.
-func ends(t *testing.T, code int, says string, args ...string) {
+func ends(t *testing.T, code int, says string, args ...string) result {
 	t.Helper()
 	r := invoke(args...)
 	if r.code != code || !strings.Contains(r.err, says) {
@@ -103,6 +106,7 @@ func ends(t *testing.T, code int, says string, args ...string) {
 	if code != exit.Done && code != exit.Unconverged && code != exit.Stale && r.out != "" || strings.Contains(r.err, "strconv") {
 		t.Errorf("%s: failed, yet wrote to standard output, or speaks of its insides: %q, %q", strings.Join(args, " "), r.out, r.err)
 	}
+	return r
 }
 
 // outcome is a command line, its exit code, and words that it says on standard error.
@@ -112,7 +116,8 @@ type outcome struct {
 	says string
 }
 
-// checkAll runs every command line; the names of the subtests leave out the folders.
+// checkAll runs every command line, the failing ones also with messages in JSON; the names of the subtests leave out the
+// folders.
 func checkAll(t *testing.T, outcomes []outcome, folders ...string) {
 	t.Helper()
 	for _, c := range outcomes {
@@ -120,7 +125,11 @@ func checkAll(t *testing.T, outcomes []outcome, folders ...string) {
 		for _, folder := range folders {
 			name = strings.ReplaceAll(name, folder, "")
 		}
-		t.Run(name, func(t *testing.T) { ends(t, c.code, c.says, strings.Fields(c.args)...) })
+		t.Run(name, func(t *testing.T) {
+			if r := ends(t, c.code, c.says, strings.Fields(c.args)...); r.code != exit.Done {
+				sameInJSON(t, r, strings.Fields(c.args)...)
+			}
+		})
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,62 +79,6 @@ func TestMessy(t *testing.T) {
 	}
 	ends(t, exit.Data, "column", "select", path, "--label", "label", "--missing", "error")
 	ends(t, exit.Data, "row ", "select", path, "--label", "label", "--missing", "error")
-}
-
-// TestSelectionShape holds the names, order and kinds of the JSON form: programs
-// read it.
-func TestSelectionShape(t *testing.T) {
-	in, _ := plantHoled(t, 300, 1)
-	for _, method := range []string{"greedy", "variance"} {
-		out := must(t, "select", in, "-k", "3", "--method", method, "--missing", "mean", "--format", "json", "--exclude", "x004")
-		got := shapeOf(t, out)
-		golden := filepath.Join("testdata", "selection-"+method+".golden")
-		if os.Getenv("UFS_UPDATE_GOLDEN") != "" {
-			write(t, golden, got)
-		}
-		if want := read(t, golden); got != want {
-			t.Errorf("%s: the JSON form has changed; got\n%s\nwant\n%s", method, got, want)
-		}
-	}
-}
-
-// shapeOf lists the paths of a JSON text with the kinds of their values, in order;
-// arrays by their first element.
-func shapeOf(t *testing.T, text string) string {
-	t.Helper()
-	var b strings.Builder
-	var walk func(path string, d *json.Decoder, silent bool)
-	walk = func(path string, d *json.Decoder, silent bool) {
-		token, err := d.Token()
-		if err != nil {
-			t.Fatalf("reading a JSON token: %v", err)
-		}
-		kind := fmt.Sprintf("%T", token)
-		if token == json.Delim('{') || token == json.Delim('[') {
-			kind = fmt.Sprint(token)
-		}
-		if !silent {
-			fmt.Fprintf(&b, "%s %s\n", path, kind)
-		}
-		switch token {
-		case json.Delim('{'):
-			for d.More() {
-				key, err := d.Token()
-				if err != nil {
-					t.Fatalf("reading a JSON token: %v", err)
-				}
-				walk(path+"."+key.(string), d, silent)
-			}
-			_, _ = d.Token()
-		case json.Delim('['):
-			for n := 0; d.More(); n++ {
-				walk(path+"[]", d, silent || n > 0)
-			}
-			_, _ = d.Token()
-		}
-	}
-	walk("", json.NewDecoder(strings.NewReader(text)), false)
-	return b.String()
 }
 
 // TestFormats: every format has the same ranking, on standard output and in a file whose

@@ -163,6 +163,20 @@ func (o *Option) ParseValue(q *Request, text string) error { return o.parse(q, t
 // HasRole reports whether the option has at least one of the roles in the set role.
 func (o *Option) HasRole(role Role) bool { return o.roles&role != 0 }
 
+// ListShapes lists the things that depend on the value: "features", "statistics", and the "selection" made from them.
+// The "plan" of a job for many machines fixes the value for all of them.
+func (o *Option) ListShapes() (shapes []string) {
+	for _, shape := range []struct {
+		role Role
+		name string
+	}{{MakesFeatures, "features"}, {ShapesStatistics, "statistics"}, {ShapesAnswer, "selection"}, {FrozenByPlan, "plan"}} {
+		if o.HasRole(shape.role) {
+			shapes = append(shapes, shape.name)
+		}
+	}
+	return shapes
+}
+
 func (o *Option) isOpen(q *Request) bool {
 	v := reflect.ValueOf(o.field(q)).Elem()
 	// An empty list of spellings is a value, and an empty list of names is none.

@@ -2,6 +2,7 @@
 package exit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -65,6 +66,12 @@ func CodeOf(err error) int {
 		return child.ExitsWith()
 	}
 	return Fault
+}
+
+// KindOf names the class of errors that a code stands for, for programs.
+func KindOf(code int) string {
+	kinds := map[int]string{Usage: "usage", Data: "data", Memory: "memory", Unconverged: "unconverged", Stale: "stale", Undecided: "undecided", TryAgain: "temporary", Interrupted: "interrupted"}
+	return cmp.Or(kinds[code], "fault")
 }
 
 func is[E error](err error) bool {

@@ -23,9 +23,11 @@ func MakeGroup(cmd *cobra.Command, noun string) {
 	}
 }
 
-// newHelpCommand returns cobra's help command, changed so that an unknown verb is an error.
-func newHelpCommand() *cobra.Command {
-	return &cobra.Command{
+// newHelpCommand returns cobra's help command, changed so that an unknown verb is an error. If writeJSON is not nil, the
+// command can also write the help as JSON.
+func newHelpCommand(writeJSON func(named *cobra.Command) error) *cobra.Command {
+	var format string
+	help := &cobra.Command{
 		Use:   "help [verb]",
 		Short: "Show the help of a verb",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,9 +39,18 @@ func newHelpCommand() *cobra.Command {
 				return named.RunE(named, rest) // reports the unknown verb
 			}
 			named.InitDefaultHelpFlag()
-			return named.Help()
+			switch {
+			case format == "text":
+				return named.Help()
+			case format == "json" && writeJSON != nil:
+				return writeJSON(named)
+			}
+			return stream.Usagef("--format %s: want text, json", format)
 		},
 	}
+	help.Flags().StringVar(&format, "format", "text", "text, json (verbs, flags, methods and input formats, for programs)")
+	help.Flags().Lookup("format").Hidden = writeJSON == nil
+	return help
 }
 
 // AtLeastOne requires one argument or more. Error messages use the given noun for an argument, such as "file".

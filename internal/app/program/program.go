@@ -40,6 +40,14 @@ type Program struct {
 	// Resume, if not nil, is called after an interruption, or after a memory limit that was too low. It must print to
 	// Err how the user can continue the run.
 	Resume func(err error)
+	// AsJSON, if not nil, reports whether errors are written as messages in JSON, one a line. They then have the remedy,
+	// so that Resume is not called.
+	AsJSON func() bool
+	// Remedy, if not nil, returns the remedy of an error for these messages: in words, or empty to keep the words of the
+	// error itself, and as the command to try next, for a shell, or empty if there is none.
+	Remedy func(err error) (words, command string)
+	// WriteHelpJSON, if not nil, writes the help of a command to Out as JSON: of the root all of it.
+	WriteHelpJSON func(named *cobra.Command) error
 }
 
 // Run executes the command that args name, reports its error and returns the exit code.
@@ -47,16 +55,20 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 	defer func() {
 		// Go's own exit code for a panic is 2, which here means a usage error.
 		if fault := recover(); fault != nil {
+			code = exit.Fault
 			page := screen.NewPage(p.Err)
+			if p.writesJSON() {
+				Message{Event: EventError, Kind: exit.KindOf(code), Message: fmt.Sprintf("internal fault: %v", fault), Remedy: "please report this bug with the command and the trace", Trace: string(debug.Stack()), ExitCode: code}.WriteJSON(page)
+				return
+			}
 			page.Printf("%s: internal fault: %v\nThis is a bug; please report it with the command and this trace.\n", p.Root.Name(), fault)
 			_, _ = page.Write(debug.Stack()) // this write may fail too; nothing more can be done
-			code = exit.Fault
 		}
 	}()
 	p.Root.SilenceUsage, p.Root.SilenceErrors = true, true
 	p.Root.CompletionOptions.DisableDefaultCmd = true
 	p.Root.SetFlagErrorFunc(flagError)
-	p.Root.SetHelpCommand(newHelpCommand())
+	p.Root.SetHelpCommand(newHelpCommand(p.WriteHelpJSON))
 	p.Root.SetArgs(args)
 	p.Root.SetOut(p.Out)
 	p.Root.SetErr(p.Err)
@@ -65,8 +77,15 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		err = p.Out.Err()
 	}
 	if err != nil && ctx.Err() != nil {
-		// Other errors are usually caused by the interruption and not worth printing.
 		err = errors.Join(ctx.Err(), err)
+	}
+	code = exit.CodeOf(err)
+	switch {
+	case err == nil:
+	case p.writesJSON():
+		p.describeError(cmd, err, code).WriteJSON(screen.NewPage(p.Err))
+	case ctx.Err() != nil:
+		// Other errors are usually caused by the interruption and not worth printing.
 		fmt.Fprintf(p.Err, "%s: interrupted\n", p.Root.Name())
 		if p.Resume != nil {
 			p.Resume(err)
@@ -74,25 +93,30 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		if unsaved := (*stream.OutputError)(nil); errors.As(err, &unsaved) {
 			p.reportError(cmd, unsaved)
 		}
-	} else if err != nil {
+	default:
 		p.reportError(cmd, err)
 		if limit := (*stream.MemoryError)(nil); errors.As(err, &limit) && p.Resume != nil {
 			p.Resume(err)
 		}
 	}
-	return exit.CodeOf(err)
+	return code
 }
 
-// reportError prints err with options spelled as flags of cmd. If cmd has no flag for the folder of scratch files, the
-// name of the environment variable is printed instead.
+func (p Program) writesJSON() bool { return p.AsJSON != nil && p.AsJSON() }
+
 func (p Program) reportError(cmd *cobra.Command, err error) {
-	spell := func(option string) string {
+	screen.NewPage(p.Err).Printf("%s: %s\n", p.Root.Name(), stream.Spell(err, spellingFor(cmd)))
+}
+
+// spellingFor spells options as flags of cmd. If cmd has no flag for the folder of scratch files, the name of the
+// environment variable is used instead.
+func spellingFor(cmd *cobra.Command) stream.Spelling {
+	return func(option string) string {
 		if option == "temp-dir" && cmd != nil && cmd.Flag(option) == nil {
 			return tempVariable
 		}
 		return FlagOf(option)
 	}
-	screen.NewPage(p.Err).Printf("%s: %s\n", p.Root.Name(), stream.Spell(err, spell))
 }
 
 // tempVariable is the environment variable from which package os reads the folder for temporary files.

@@ -1,10 +1,13 @@
 package screen
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -46,6 +49,27 @@ func (p *Page) Printf(format string, args ...any) {
 func (p *Page) Write(b []byte) (int, error) {
 	p.writeText(EscapeLines(string(b)))
 	return len(b), p.Err()
+}
+
+// WriteJSONLine writes v to p as a line of JSON; nothing if JSON cannot represent v. Write errors are kept, as in Printf.
+func WriteJSONLine(p *Page, v any) {
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return
+	}
+	var b strings.Builder
+	for _, r := range line.String() {
+		if r != 0x7f && r <= 0xffff {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) { // the page would escape it as Go does, which JSON does not allow
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	_, _ = p.Write([]byte(b.String()))
 }
 
 func (p *Page) writeText(s string) {

@@ -2,7 +2,6 @@
 package progress
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -176,7 +175,7 @@ func newPrinter(w io.Writer, mode string, p ufs.Progress) progressPrinter {
 	case "off":
 		return nil
 	case "json":
-		return jsonPrinter{json.NewEncoder(screen.NewPage(w))}
+		return jsonPrinter{screen.NewPage(w)}
 	case "lines":
 		return linePrinter{screen.NewPage(w)}
 	}
@@ -184,13 +183,13 @@ func newPrinter(w io.Writer, mode string, p ufs.Progress) progressPrinter {
 }
 
 // jsonPrinter writes one JSON object per line, to be read by programs.
-type jsonPrinter struct{ enc *json.Encoder }
+type jsonPrinter struct{ page *screen.Page }
 
 func (p jsonPrinter) interval() time.Duration { return 500 * time.Millisecond }
 func (p jsonPrinter) close()                  {}
 
 // show ignores write errors, because a run must continue if nobody reads its progress.
-func (p jsonPrinter) show(s Snapshot) { _ = p.enc.Encode(s) }
+func (p jsonPrinter) show(s Snapshot) { screen.WriteJSONLine(p.page, s) }
 
 // linePrinter writes a plain line at every interval, for terminals without animation.
 type linePrinter struct{ w *screen.Page }
