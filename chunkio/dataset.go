@@ -32,6 +32,8 @@ type (
 	Guesses = opening.Guesses
 	// Keep holds decoded row groups, so that later passes over the same files need not read and decode them.
 	Keep = cache.Keep
+	// State identifies the contents of the files of an input.
+	State = dataset.State
 	// Input reads the bytes of a local file or of an object in a store.
 	Input = storage.Input
 	// Stdin is standard input that may be opened several times until Close.
@@ -43,6 +45,16 @@ type (
 // there are no features or no rows, Open succeeds, so that any input can be inspected, and Check and Chunks fail.
 func Open(ctx context.Context, inputs []string, opt Options) (*Dataset, error) {
 	return dataset.OpenInputs(ctx, inputs, opt)
+}
+
+// ErrNoState reports an input whose contents cannot be identified without reading them.
+var ErrNoState = opening.ErrNoVersion
+
+// FindState identifies the contents of inputs by the names, sizes and versions of their files, without reading the
+// files. Of local files the time of the last change counts as the version. The condition of the options excludes files
+// by their partition keys.
+func FindState(ctx context.Context, inputs []string, opt Options) (State, error) {
+	return dataset.FindState(ctx, inputs, opt)
 }
 
 // NewKeep returns an empty Keep of at most limit bytes.

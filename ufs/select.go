@@ -5,6 +5,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/caching"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/selecting"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/settled"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
@@ -76,15 +77,23 @@ func ListOpenRowOptions(q Request) []string {
 // smallest limit that works; a *stream.OutputError if a checkpoint or a scratch file cannot be written; a
 // *stream.UnconvergedError, which comes with the Selection; an *Interrupted if ctx ended a run with a checkpoint; or
 // the error of ctx itself.
-func Select(ctx context.Context, q Request) (*stream.Selection, error) {
-	return selecting.SelectByRequest(ctx, q)
+func Select(ctx context.Context, q Request) (s *stream.Selection, err error) {
+	err = caching.Answer(ctx, q, func(q Request) error {
+		s, err = selecting.SelectByRequest(ctx, q)
+		return err
+	})
+	return s, err
 }
 
 // Path selects features for many settings of the method after gathering statistics once. For a method whose options
 // have several values, it solves every combination of these values. For a method whose selections are nested, it
 // returns the error for each k. Its errors are the errors of Select; a *stream.UnconvergedError comes with Paths.
-func Path(ctx context.Context, q Request) (*Paths, error) {
-	return selecting.SolvePath(ctx, q)
+func Path(ctx context.Context, q Request) (p *Paths, err error) {
+	err = caching.Answer(ctx, q, func(q Request) error {
+		p, err = selecting.SolvePath(ctx, q)
+		return err
+	})
+	return p, err
 }
 
 // HasCurve reports whether Path returns a curve (the error for each number k of features), not a grid (a selection for

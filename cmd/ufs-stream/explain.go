@@ -45,7 +45,7 @@ with the name of a column write ./NAME.
 	fs := cmd.Flags()
 	fs.StringVar(&o.selection, "selection", "", "the selection `SEL.json` that the columns belong to")
 	fs.StringVar(&o.req.Stats, "stats", "", "the statistics of its data, `ALL.ufs` (see scan and merge)")
-	o.addOptions(fs, request.PartTables|request.PartLimits|request.PartScratch)
+	o.addOptions(fs, request.PartTables|request.PartLimits|request.PartScratch, "cache")
 	fs.Lookup("seed").Hidden = true
 	o.output.addFlags(fs, "table", "json")
 	return cmd

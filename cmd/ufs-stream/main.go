@@ -129,7 +129,6 @@ func (c *cli) warn(warnings []string) {
 	}
 }
 
-// writeMessage writes a warning or a note to standard error, in the form that --messages names.
 func (c *cli) writeMessage(event, format string, args ...any) {
 	switch {
 	case c.writesJSON():

@@ -30,7 +30,7 @@ selection is stable, and path recommends a setting in the middle of that region.
   ufs-stream path data --method eufs --alpha 1e-3x..0.1x --beta 0,0.01..10 -k 50`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPath(c, cmd, args, &o) },
 	}
-	o.addOptions(cmd.Flags(), partsOfSelection|request.PartCheckpoint, "stats", "sketch")
+	o.addOptions(cmd.Flags(), partsOfSelection|request.PartCheckpoint, "stats", "cache", "sketch")
 	o.output.addFlags(cmd.Flags(), "table", "json", "csv", "parquet")
 	showFlagsInGroups(cmd)
 	return cmd

@@ -42,7 +42,7 @@ holds two matrices of all pairs: 16 bytes × features².
 	fs.Float64Var(&o.redundancy.Threshold, "threshold", ufs.DefaultThreshold, "keep no two columns whose absolute correlation is above `R`")
 	fs.Float64Var(&o.redundancy.MaxEigen, "max-eigen", 1, "divide a cluster whose second eigenvalue is above `E`")
 	fs.Float64Var(&o.redundancy.Proportion, "proportion", ufs.DefaultProportion, "divide a cluster if its component explains less than `SHARE` of one of its columns")
-	o.addOptions(fs, partsOfData)
+	o.addOptions(fs, partsOfData, "cache")
 	o.output.addFlags(fs, "table", "json", "csv")
 	return cmd
 }

@@ -91,7 +91,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 type generator struct {
 	comments func(t reflect.Type) map[string]string // by the name of a field, and "" for the type
 	isClosed bool                                   // objects have no other members
-	version  string
+	root     reflect.Type
+	version  string // of root, the value of its member schema
 	defs     map[string]object
 	seen     []string // keys of defs in order
 }
@@ -174,7 +175,7 @@ func (g *generator) addFields(t reflect.Type, members *object, required *[]strin
 				s = object{{"anyOf", []any{s, object{{"type", "null"}}}}}
 			}
 		}
-		if name == "schema" && g.version != "" {
+		if name == "schema" && t == g.root && g.version != "" {
 			s = object{{"const", g.version}}
 		}
 		if about := g.comments(t)[f.Name]; about != "" {
@@ -238,7 +239,7 @@ func fieldComments(decl *ast.GenDecl, typ *ast.TypeSpec) map[string]string {
 // schemaText makes the schema of a document. Published schemas allow members that later versions add; closed ones do
 // not.
 func schemaText(doc jsonDocument, comments func(reflect.Type) map[string]string, isClosed bool) (string, error) {
-	g := generator{comments: comments, isClosed: isClosed, version: doc.version, defs: make(map[string]object)}
+	g := generator{comments: comments, isClosed: isClosed, root: doc.form, version: doc.version, defs: make(map[string]object)}
 	root := g.schemaOf(doc.form)
 	defs := object{}
 	for _, name := range g.seen {

@@ -92,7 +92,7 @@ Methods (help methods says which when):
 ` + methodNamesText(),
 		RunE: func(cmd *cobra.Command, args []string) error { return runSelect(c, cmd, args, &o, &d) },
 	}
-	o.addOptions(cmd.Flags(), partsOfSelection|request.PartCheckpoint, "stats", "stability", "sketch", "passes")
+	o.addOptions(cmd.Flags(), partsOfSelection|request.PartCheckpoint, "stats", "cache", "stability", "sketch", "passes")
 	o.output.addFlags(cmd.Flags(), append([]string{"table", "json", "csv", "parquet", "names"}, recipe.Formats()...)...)
 	d.addFlags(cmd.Flags())
 	o.recipe.addFlags(cmd.Flags())

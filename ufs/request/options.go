@@ -324,6 +324,9 @@ const (
 	NoCheckpoint   = "none"
 )
 
+// CacheBeside is the value of Request.Cache for the folder of the first input.
+const CacheBeside = "beside"
+
 // OptionHeader is the option by which the first row of CSV files is a header or not.
 const OptionHeader = "header"
 

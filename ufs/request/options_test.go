@@ -33,7 +33,7 @@ var unrecorded = map[string]string{
 	"version": "results record the version of the table that was read", "as-of": "results record the version of the table that was read",
 	"anonymous": accessReason, "allow": accessReason, "on-error": "results record the inputs that were read",
 	"method": "records have a field for it", "k": "a selection has as many features",
-	"threads": limitReason, "memory-limit": limitReason, "temp-dir": limitReason, "max-temp-size": limitReason, "checkpoint": limitReason, "checkpoint-every": limitReason,
+	"threads": limitReason, "memory-limit": limitReason, "temp-dir": limitReason, "max-temp-size": limitReason, "cache": limitReason, "checkpoint": limitReason, "checkpoint-every": limitReason,
 }
 
 const (

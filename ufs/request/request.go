@@ -32,7 +32,10 @@ type Request struct {
 	Stats string
 	// SampleRows is the number of rows in a seeded sample, for a quick try; 0 means all (with Stats, all scanned) rows.
 	SampleRows int64
-	SkipBad    bool // leave out files that cannot be read, with a warning
+	// Cache is a folder in which the statistics of Input are kept for later requests on the same files; CacheBeside means
+	// the folder of the first input. Empty means none. It is for requests that select or relate columns.
+	Cache   string
+	SkipBad bool // leave out files that cannot be read, with a warning
 
 	// Output is the place at which the caller will put the result: a file, or the URL of an object. An output that is
 	// also an input is refused.
@@ -205,6 +208,8 @@ var options = []Option{
 
 	{Name: "stats", Part: PartAlone, Section: Reading, field: func(q *Request) any { return &q.Stats },
 		Help: "select from the statistics in `ALL.ufs` (see scan and merge) in place of INPUT"},
+	{Name: "cache", Part: PartAlone, Section: Reading, field: func(q *Request) any { return &q.Cache },
+		Help: "keep the statistics of INPUT in the folder `DIR`, or beside: hidden files next to INPUT; as long as its files are unchanged, later questions read no rows (default: keep none)"},
 	{Name: "plan", Part: PartTables, Section: Reading, field: func(q *Request) any { return &q.Input.Plan },
 		Help: "read the files that the plan file `JOB.plan.json` names, in place of INPUT; it has the options that shape statistics (see plan)"},
 	{Name: "where", Part: PartRows, Section: Reading, roles: ShapesStatistics | FrozenByPlan | AgreesWithStatistics, field: func(q *Request) any { return &q.Input.Where },

@@ -16,6 +16,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
+	"github.com/ufs-stream/ufs-stream/ufs/internal/caching"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/gathering"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/planning"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/selecting"
@@ -71,12 +72,18 @@ type correlations struct {
 // statistics do not have are ignored, and columns that the selection left out are left out, because the selection does
 // not explain them.
 func withCorrelations(ctx context.Context, q request.Request, selection *stream.Selection, reserved func(d int) int64, use func(*correlations) error) error {
-	begin := time.Now()
 	q.Choice.Method, q.Choice.Options, q.Choice.K, q.Choice.AutoK, q.Choice.Variance, q.Choice.MinGain, q.Choice.Keep = methods.Fallback, nil, 1, false, 0, 0, nil
 	if q.Choice.Scale != request.ScaleRank { // any other scale is applied after the statistics are read
 		q.Choice.Scale = ""
 	}
 	q.Choice.Methods = nil
+	return caching.Answer(ctx, q, func(q request.Request) error {
+		return computeCorrelations(ctx, q, selection, reserved, use)
+	})
+}
+
+func computeCorrelations(ctx context.Context, q request.Request, selection *stream.Selection, reserved func(d int) int64, use func(*correlations) error) error {
+	begin := time.Now()
 	end, err := budget.ApplyLimits(ctx, &q)
 	if err != nil {
 		return err

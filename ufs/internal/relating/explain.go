@@ -19,7 +19,7 @@ import (
 )
 
 // ExplainRequest names columns of a selection to explain. If Inputs or Stats are given, Explain also reads these data
-// and reports Relations. Of the embedded Request it uses only Inputs, Stats and the limits of the run. All options that
+// and reports Relations. Of the embedded Request it uses only Inputs, Stats, Cache and the limits of the run. All options that
 // affect the data come from the selection.
 type ExplainRequest struct {
 	request.Request
@@ -51,7 +51,7 @@ func ExplainSelection(ctx context.Context, o ExplainRequest) (*result.Explanatio
 		return nil, stream.Dataf("the selection", "%w", err)
 	}
 	q.Input.Paths, q.Stats, q.Input.Stdin, q.SkipBad, q.Input.Version, q.Input.AsOf = o.Input.Paths, o.Stats, o.Input.Stdin, o.SkipBad, o.Input.Version, o.Input.AsOf
-	q.Input.Plan, q.Input.Anonymous, q.Input.Allow = o.Input.Plan, o.Input.Anonymous, o.Input.Allow
+	q.Input.Plan, q.Input.Anonymous, q.Input.Allow, q.Cache, q.Hooks.Say = o.Input.Plan, o.Input.Anonymous, o.Input.Allow, o.Cache, o.Hooks.Say
 	q.Limits.Threads, q.Limits.Memory, q.Limits.TempDir, q.Limits.MaxScratch, q.Output = o.Limits.Threads, o.Limits.Memory, o.Limits.TempDir, o.Limits.MaxScratch, o.Output
 	q.Hooks.Meter, q.Hooks.Progress, q.Hooks.Note, q.Hooks.Spelling = o.Hooks.Meter, o.Hooks.Progress, o.Hooks.Note, o.Hooks.Spelling
 	var record *correlations
