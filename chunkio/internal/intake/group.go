@@ -56,14 +56,16 @@ func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gathe
 	var fields schema.FieldList
 	var dict []bool
 	var leaves []leaf
+	height := groupRows(len(columns))
 	for j, c := range columns {
 		fields = append(fields, schemaNodeOfColumn(c))
-		dict, leaves = append(dict, c.Kind != Local && c.Kind != UTC && c.Kind != Map), append(leaves, leaf{column: j})
+		useDictionary := c.Kind == Text || height > maxPlainRows && c.Kind != Local && c.Kind != UTC && c.Kind != Map
+		dict, leaves = append(dict, useDictionary), append(leaves, leaf{column: j})
 		if c.Kind == Map {
 			dict, leaves = append(dict, false), append(leaves, leaf{column: j, values: true})
 		}
 	}
-	g := &gatherer{columns: columns, leaves: leaves, height: groupRows(len(columns)), opt: opt, nulls: newNullSpellings(opt.Nulls), workers: opt.affordableWorkers(len(columns)), inputBytes: bytes}
+	g := &gatherer{columns: columns, leaves: leaves, height: height, opt: opt, nulls: newNullSpellings(opt.Nulls), workers: opt.affordableWorkers(len(columns)), inputBytes: bytes}
 	g.slots = make(chan struct{}, g.workers)
 	var err error
 	g.file, err = writer.New(out, fields, dict)
@@ -76,6 +78,11 @@ const (
 	maxGroupRows  = 1 << 20
 	cellBytes     = 9       // bytes of a cell and its present flag
 	encodingBytes = 8 << 20 // bytes of the columns that are being encoded
+
+	// Numbers in row groups of at most maxPlainRows rows, as tables of more than 4,096 columns have, get no dictionary.
+	// With one, select took 1.7 times the cpu time on a CSV of 256 rows × 100,000 columns, and the Parquet file of a CSV
+	// of 5,000 columns of 0 to 255 was 1.4 times as large.
+	maxPlainRows = 512
 )
 
 // groupRows returns the number of rows in a row group of a table with d columns. It is a multiple of the block height
