@@ -176,8 +176,10 @@ func (w *File) Resume(out io.Writer, offset int64, marks [][]byte) error {
 
 // Finish writes the footer. Then the file is complete, but not flushed.
 func (w *File) Finish() error {
-	if err := w.writeBlock(); err != nil {
-		return err
+	if len(w.blocks) > 0 {
+		if err := w.writeBlock(); err != nil {
+			return err
+		}
 	}
 	start := w.Offset
 	if err := format.Guard(w.writeFooter); err != nil {
@@ -204,6 +206,9 @@ func (w *File) writeFooter() error {
 	annotated, err := w.annotations.AnnotateFooter(text.Bytes())
 	if err != nil {
 		return err
+	}
+	if len(w.blocks) == 0 { // the text has all row groups
+		return w.writeBytes(annotated)
 	}
 	at, err := pq.FindRowGroups(annotated)
 	if err != nil {
