@@ -43,12 +43,12 @@ func (c *cutter) maxNames() int { return 4 * c.maxRow }
 
 func (c *cutter) fillBuffer(leastBytes int) error {
 	for len(c.buf) < leastBytes && !c.atEnd {
-		if cap(c.buf) < leastBytes {
-			grown := make([]byte, len(c.buf), leastBytes)
+		if len(c.buf) == cap(c.buf) {
+			grown := make([]byte, len(c.buf), min(max(2*cap(c.buf), 64<<10), leastBytes))
 			copy(grown, c.buf)
 			c.buf = grown
 		}
-		k, err := c.from.Read(c.buf[len(c.buf):leastBytes])
+		k, err := c.from.Read(c.buf[len(c.buf):min(cap(c.buf), leastBytes)])
 		c.buf = c.buf[:len(c.buf)+k]
 		if errors.Is(err, io.EOF) {
 			c.atEnd = true

@@ -33,6 +33,7 @@ type gatherer struct {
 	cellCount      int64  // number of cells in all batches
 	groups         int    // row groups written
 	height         int    // number of rows in a row group
+	stride         int    // number of rows for which cells and present have room; row i of column j is cells[j*stride+i]
 	rows           int    // rows gathered for the current group
 	cells          []cell
 	present        []bool
@@ -120,14 +121,13 @@ func schemaNodeOfColumn(c Column) schema.Node {
 }
 
 func (g *gatherer) addBatch(ctx context.Context, b *batch) error {
-	if g.cells == nil {
-		n := len(g.columns) * g.height
-		g.cells, g.present = room.MakeSlice[cell](n), make([]bool, n)
-	}
 	for from := 0; from < b.rows; {
-		n := min(b.rows-from, g.height-g.rows)
+		if g.rows == g.stride {
+			g.makeRoom(b.rows)
+		}
+		n := min(b.rows-from, g.stride-g.rows)
 		for j, c := range g.columns {
-			to, at := j*g.height+g.rows, j*b.stride+from
+			to, at := j*g.stride+g.rows, j*b.stride+from
 			copy(g.present[to:to+n], b.present[at:])
 			if c.Kind != Text && c.Kind != Map {
 				copy(g.cells[to:to+n], b.cells[at:])
@@ -150,6 +150,21 @@ func (g *gatherer) addBatch(ctx context.Context, b *batch) error {
 		}
 	}
 	return nil
+}
+
+func (g *gatherer) makeRoom(firstRows int) {
+	old := *g
+	if g.stride = g.height; old.stride == 0 {
+		// The first batch is all of a small file. Clearing the 36 MiB of a row group took a third of the cpu time of
+		// reading a CSV file of 1,000 rows × 10 columns.
+		g.stride = min(firstRows, g.height)
+	}
+	n := len(g.columns) * g.stride
+	g.cells, g.present = room.MakeSlice[cell](n), make([]bool, n)
+	for j := range g.columns {
+		copy(g.cells[j*g.stride:], old.cells[j*old.stride:][:old.stride])
+		copy(g.present[j*g.stride:], old.present[j*old.stride:][:old.stride])
+	}
 }
 
 // columnsAtOnce is the number of columns encoded at the same time.
@@ -215,7 +230,7 @@ func (g *gatherer) reserveGroup() error {
 
 func (g *gatherer) encodeLeaf(chunk *writer.Chunk, l leaf) error {
 	j := l.column
-	cells, present := g.cells[j*g.height:][:g.rows], g.present[j*g.height:][:g.rows]
+	cells, present := g.cells[j*g.stride:][:g.rows], g.present[j*g.stride:][:g.rows]
 	switch g.columns[j].Kind {
 	case Bool:
 		return writeCells(chunk, cells, present, func(x cell) bool { return x != 0 })
