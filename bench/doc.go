@@ -8,6 +8,7 @@
 //	go run ./bench peers [FILE…]       time, memory and quality against scikit-learn
 //	go run ./bench quality DIR…        every method on every labelled set, ranked and tested
 //	go run ./bench scale               time, rows/s and peak memory over sizes
+//	go run ./bench small               the costs of a file, a row group and a column
 //	go run ./bench speed               the methods against bare reading and the arithmetic peak
 //
 // # Making data
@@ -21,9 +22,10 @@
 // # Packages
 //
 // Each verb is a package below internal, whose documentation describes its steps: corpora, gen, kill, memory, paper,
-// peers, quality, and scale, which includes speed. Package verbs joins them to the program. They build on cli (the root
-// command), workshop (the measured child processes, and the machine), tuning (settings that labels choose, for paper and
-// quality) and results (tables and files); benchtest is for their tests. The programs that are compared with ufs-stream have folders of their own: _bareread, _decode and _duckdb here, peers.py in internal/peers.
+// peers, quality, small, and scale, which includes speed. Package verbs joins them to the program. They build on cli (the
+// root command), workshop (the measured child processes, and the machine), tuning (settings that labels choose, for paper
+// and quality) and results (tables and files); benchtest is for their tests. The programs that are compared with
+// ufs-stream have folders of their own: _bareread, _decode and _duckdb here, peers.py in internal/peers.
 //
 // # How close to the machine
 //

@@ -1,6 +1,7 @@
 // Command bareread decodes every column of Parquet files through arrow v15's own column readers and discards the
-// values. So its time is the least that reading the files with that library can take. `bench scale` and `bench speed`
-// run it in turn with ufs-stream, to compare their times.
+// values. So its time is the least that reading the files with that library can take. `bench scale`, `bench speed` and
+// `bench small` run it in turn with ufs-stream, to compare their times. It also reads CSV files through encoding/csv and
+// strconv, and .npy.gz files of float32 through compress/gzip, in one thread.
 //
 //	bareread THREADS FILE…
 //
@@ -9,9 +10,15 @@
 package main
 
 import (
+	"bufio"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -33,8 +40,7 @@ func main() {
 	fmt.Println(values)
 }
 
-// run reads the files, and the Parquet files in the folders, one after the other. The threads share the columns of each
-// row group.
+// run reads the files, and those in the folders, one after the other. The threads share the columns of each row group.
 func run(args []string) (values int64, err error) {
 	if len(args) < 2 {
 		return 0, errors.New("usage: bareread THREADS FILE…")
@@ -44,7 +50,7 @@ func run(args []string) (values int64, err error) {
 		return 0, fmt.Errorf("%q is no number of threads", args[0])
 	}
 	runtime.GOMAXPROCS(threads) // as with --threads of ufs-stream, this also limits the garbage collector
-	files, err := parquetFiles(args[1:])
+	files, err := listFiles(args[1:])
 	if err != nil {
 		return 0, err
 	}
@@ -60,10 +66,10 @@ func run(args []string) (values int64, err error) {
 	return values, nil
 }
 
-func parquetFiles(inputs []string) (files []string, err error) {
+func listFiles(inputs []string) (files []string, err error) {
 	for _, in := range inputs {
 		err := filepath.WalkDir(in, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && (path == in || strings.HasSuffix(path, ".parquet")) {
+			if err == nil && !d.IsDir() && (path == in || slices.Contains([]string{".parquet", csvEnding, ".gz"}, filepath.Ext(path))) {
 				files = append(files, path)
 			}
 			return err
@@ -76,7 +82,15 @@ func parquetFiles(inputs []string) (files []string, err error) {
 	return files, nil
 }
 
+const csvEnding, arrayEnding = ".csv", ".npy.gz"
+
 func readFile(path string, workers []worker) error {
+	switch {
+	case strings.HasSuffix(path, csvEnding):
+		return workers[0].readText(path)
+	case strings.HasSuffix(path, arrayEnding):
+		return workers[0].readArray(path)
+	}
 	r, err := file.OpenParquetFile(path, false)
 	if err != nil {
 		return err
@@ -112,6 +126,7 @@ type worker struct {
 	bytes   []parquet.ByteArray
 	levels  []int16
 	values  int64
+	sum     float64 // of the numbers that are read as text or as an array
 	err     error
 }
 
@@ -134,6 +149,69 @@ func (w *worker) readColumn(c file.ColumnChunkReader, err error) error {
 		return readValues(w, r, &w.bytes)
 	}
 	return fmt.Errorf("a column of %T", c)
+}
+
+func (w *worker) readText(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := csv.NewReader(bufio.NewReaderSize(f, 1<<20))
+	r.ReuseRecord = true
+	if _, err := r.Read(); err != nil {
+		return err
+	}
+	for {
+		fields, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, field := range fields {
+			x, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				return err
+			}
+			w.sum += x
+		}
+		w.values += int64(len(fields))
+	}
+}
+
+func (w *worker) readArray(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(bufio.NewReaderSize(f, 1<<20))
+	if err != nil {
+		return err
+	}
+	var head [10]byte
+	if _, err := io.ReadFull(z, head[:]); err != nil {
+		return err
+	}
+	if _, err := io.CopyN(io.Discard, z, int64(binary.LittleEndian.Uint16(head[8:]))); err != nil {
+		return err
+	}
+	values := make([]byte, 1<<20)
+	for {
+		n, err := io.ReadFull(z, values)
+		for ; n >= 4; n -= 4 {
+			w.sum += float64(math.Float32frombits(binary.LittleEndian.Uint32(values[n-4:])))
+			w.values++
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 type typedReader[T any] interface {

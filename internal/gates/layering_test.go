@@ -217,6 +217,7 @@ var mayImport = map[string][]string{
 	"bench/internal/peers":     {"stream", "chunkio", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/app/exit", "internal/judging/judge", "internal/app/program"},
 	"bench/internal/quality":   {"stream", "chunkio", "gram", "method", "methods", "report", "ufs", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/tuning", "bench/internal/workshop", "internal/judging/judge", "internal/numeric/kernel", "internal/testing/planted", "internal/app/program"},
 	"bench/internal/scale":     {"stream", "report", "bench/internal/cli", "bench/internal/gen", "bench/internal/paper", "bench/internal/results", "bench/internal/workshop", "internal/app/exit", "internal/numeric/kernel", "internal/app/program"},
+	"bench/internal/small":     {"stream", "chunkio", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/app/program", "internal/testing/planted"},
 }
 
 // importers names the packages that alone may import a module (by prefix). Beyond
@@ -226,7 +227,7 @@ var importers = map[string][]string{
 	"github.com/apache/arrow/":                       {"chunkio/internal/chunkiotest", "chunkio/internal/copier", "chunkio/internal/copying", "chunkio/internal/delta", "chunkio/internal/export", "chunkio/internal/formattest", "chunkio/internal/intake", "chunkio/internal/parquet", "chunkio/internal/parquet/footer", "chunkio/internal/writer", "chunkio/internal/writing", "internal/testing/deltatwin"},
 	"github.com/klauspost/":                          {"internal/testing/forged", "chunkio/internal/chunkiotest", "chunkio/internal/copying", "chunkio/internal/statsfile", "chunkio/internal/intake", "chunkio/internal/ipc", "chunkio/internal/parquet", "chunkio/internal/writer"},
 	"github.com/go-json-experiment/":                 {"chunkio/internal/intake", "internal/memory/jsonsize", "ufs/internal/namelist"},
-	"github.com/spf13/":                              {"cmd/ufs-stream", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "internal/app/program"},
+	"github.com/spf13/":                              {"cmd/ufs-stream", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "bench/internal/small", "internal/app/program"},
 	"github.com/vbauerster/":                         {"cmd/ufs-stream/internal/progress"},
 	"gonum.org/v1/gonum/":                            {"internal/numeric/linalg", "internal/judging/judge", "internal/judging/subset", "greedy/internal/blocks", "greedy/internal/engine", "greedy/internal/greedytest", "greedy/internal/inmemory", "greedy/internal/outofcore", "greedy/internal/refine", "greedy/internal/sketching", "greedy/internal/target"},
 	"golang.org/x/image/":                            {"report/internal/drawing"},

@@ -55,7 +55,7 @@ func TestLibrariesNameNoFlags(t *testing.T) {
 	flag := regexp.MustCompile(`(^|\s)--?[a-z]`)
 	programs := []string{
 		"cmd/ufs-stream", "cmd/ufs-stream/internal/print", "cmd/ufs-stream/internal/progress", "cmd/ufs-beam", "cmd/ufs-iceberg", "internal/app/program",
-		"bench/internal/benchtest", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "bench/internal/tuning", "bench/internal/workshop",
+		"bench/internal/benchtest", "bench/internal/cli", "bench/internal/corpora", "bench/internal/gen", "bench/internal/kill", "bench/internal/memory", "bench/internal/paper", "bench/internal/peers", "bench/internal/quality", "bench/internal/scale", "bench/internal/small", "bench/internal/tuning", "bench/internal/workshop",
 		"internal/cloud/store/storetest", "internal/testing/slurmtest", "internal/testing/testtool", "internal/testing/duckdb", // which run other programs
 	}
 	literals(t, func(dir string) bool { return !slices.Contains(programs, dir) }, func(at token.Position, text string) {

@@ -15,9 +15,10 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/peers"
 	"github.com/ufs-stream/ufs-stream/bench/internal/quality"
 	"github.com/ufs-stream/ufs-stream/bench/internal/scale"
+	"github.com/ufs-stream/ufs-stream/bench/internal/small"
 )
 
 // RunProgram runs the program with all its verbs and returns the exit code. It does not read standard input.
 func RunProgram(ctx context.Context, args []string, _ io.Reader, out, errw io.Writer) int {
-	return cli.Run(ctx, args, out, errw, corpora.New, gen.New, kill.New, memory.New, paper.New, peers.New, quality.New, scale.New, scale.NewSpeed)
+	return cli.Run(ctx, args, out, errw, corpora.New, gen.New, kill.New, memory.New, paper.New, peers.New, quality.New, scale.New, scale.NewSpeed, small.New)
 }
