@@ -91,6 +91,9 @@ func (m measuredPoint) displayName() string {
 	if m.data == sparseName {
 		title += " (sparse)"
 	}
+	if m.older {
+		title += " (older)"
+	}
 	return title
 }
 

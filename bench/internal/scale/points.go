@@ -37,6 +37,7 @@ type point struct {
 	size    size
 	method  string // or bareReading, decoding, duckDBSum
 	threads int
+	older   bool // the program of --older runs the method
 }
 
 func (p point) runsSelect() bool {

@@ -82,7 +82,11 @@ func (r *scaleRun) measureDataset(ctx context.Context, data string, s size, inpu
 	var points []measuredPoint
 	for _, threads := range r.threadCounts {
 		for _, method := range slices.Concat(r.readers, r.methods) {
-			points = append(points, measuredPoint{point: point{data, s, method, int(threads)}})
+			p := point{data: data, size: s, method: method, threads: int(threads)}
+			points = append(points, measuredPoint{point: p})
+			if p.older = r.older != "" && p.runsSelect(); p.older {
+				points = append(points, measuredPoint{point: p})
+			}
 		}
 	}
 	for n := range r.count {
@@ -145,7 +149,11 @@ func (r *scaleRun) runTurn(ctx context.Context, p point, inputs, flags []string)
 		_, took, err := workshop.RunChild(ctx, r.duckDB, duckDBArgs(sumStatements(p.threads, inputs, r.label))...)
 		return turnResult{cost: took}, err
 	}
-	sel, took, err := r.shop.RunSelect(ctx, slices.Concat(inputs, flags, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
+	shop := *r.shop
+	if p.older {
+		shop.Program = r.older
+	}
+	sel, took, err := shop.RunSelect(ctx, slices.Concat(inputs, flags, r.selectFlags(p.method), []string{"--threads", strconv.Itoa(p.threads)})...)
 	return turnResult{cost: took, timing: sel.Timing}, err
 }
 

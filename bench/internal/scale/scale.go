@@ -33,6 +33,7 @@ type options struct {
 	anchors                int
 	binary, bare, decode   string
 	duckDB                 string
+	older                  string // an older ufs-stream; empty if none is measured
 	seed                   uint64
 	progress               io.Writer
 

@@ -259,7 +259,7 @@ func readResult(t *testing.T, o *options, name string) string {
 
 // If the bare reading was given up, there is no ratio to it.
 func TestScaleWithoutYardstick(t *testing.T) {
-	m := measuredPoint{point: point{"", size{10, 10}, "greedy", 1}, turns: []turnResult{{cost: workshop.Cost{Wall: time.Second, Peak: 1}}}}
+	m := measuredPoint{point: point{"", size{10, 10}, "greedy", 1, false}, turns: []turnResult{{cost: workshop.Cost{Wall: time.Second, Peak: 1}}}}
 	var out bytes.Buffer
 	writeTurn(&out, m.point, m.turns[0])
 	if cells := strings.Join(m.formatSummaryCells(), " "); strings.Contains(out.String()+cells, "Inf") || strings.Contains(out.String(), "x-read") {

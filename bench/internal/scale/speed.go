@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/bench/internal/cli"
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
+	"github.com/ufs-stream/ufs-stream/bench/internal/results"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -57,6 +59,7 @@ comes; the folder --results gets them all (NAME.txt, for benchstat) and a summar
 
   ufs-stream-bench speed
   ufs-stream-bench speed --rows 20000 --count 3 --results /tmp/results
+  ufs-stream-bench speed --rows 20000 --older ./ufs-stream-0.1.0
   ufs-stream-bench speed --data emnist --label label --name speed-emnist
   ufs-stream-bench speed --data emnist-float64 --label label --name speed-float64
   npm ci --prefix bench/_duckdb && ufs-stream-bench speed --duckdb bench/_duckdb/duckdb.mjs`,
@@ -70,6 +73,7 @@ comes; the folder --results gets them all (NAME.txt, for benchstat) and a summar
 	o.addFlags(f)
 	f.StringVar(&o.name, "name", "speed", "`NAME` of the results")
 	f.StringVar(&o.duckDB, "duckdb", "", "also sum all columns by DuckDB, of which this `FILE` is the program, or bench/_duckdb/duckdb.mjs")
+	f.StringVar(&o.older, "older", "", "also run this older ufs-stream `FILE` in each turn, and fail if a method has become slower by 10 %")
 	f.IntVar(&o.anchors, "anchors", 2000, "`M` anchors for sfufs and graphgreedy")
 	return cmd
 }
@@ -78,6 +82,16 @@ func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
 	o.onceAbove = o.giveUp // every method is measured in more than one turn
 	if err := o.validate(); err != nil {
 		return err
+	}
+	if o.older != "" {
+		older, err := filepath.Abs(o.older)
+		if err == nil {
+			_, err = exec.LookPath(older)
+		}
+		if err != nil {
+			return stream.Usagef("speed: --older %s: %v", o.older, err)
+		}
+		o.older = older
 	}
 	if o.anchors < 1 {
 		return stream.Usagef("speed: --anchors %d: want 1 or more", o.anchors)
@@ -120,7 +134,44 @@ func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
 	}
 	var text bytes.Buffer
 	r.writeSpeedSummary(&text)
-	return r.writeLinesAndSummary(ctx, text.Bytes())
+	slower := r.compareWithOlder(&text)
+	if err := r.writeLinesAndSummary(ctx, text.Bytes()); err != nil || len(slower) == 0 {
+		return err
+	}
+	return fmt.Errorf("slower than %s by more than %d %%: %s", r.older, maxSlowdown, strings.Join(slower, "; "))
+}
+
+// maxSlowdown is the largest slowdown, in per cent, that is accepted of a method compared with --older.
+const maxSlowdown = 10
+
+// compareWithOlder writes a table of the methods beside the older program, and returns those that have become slower.
+// Each figure is the median over the turns of the ratio within a turn.
+func (r *speedRun) compareWithOlder(w io.Writer) (slower []string) {
+	if r.older == "" {
+		return nil
+	}
+	fmt.Fprintf(w, "\n## Beside the older program, %s\n", r.older)
+	results.TableHead(w, []string{"data", "method", "threads", "older s", "this s", "× older"}, 2)
+	for i, m := range r.results {
+		if i == 0 || !m.older || r.results[i-1].method != m.method || len(r.results[i-1].turns) != len(m.turns) {
+			continue
+		}
+		this := r.results[i-1]
+		ratios := measuredPoint{turns: slices.Clone(this.turns)}
+		for n := range ratios.turns {
+			ratios.turns[n].read = m.turns[n].cost.Wall // compared with the older program in place of the reading
+		}
+		ratio := ratios.computeSpread(multipleOfReadTime)
+		cell := ratio.formatCell(func(v float64) string { return fmt.Sprintf("%.3f", v) })
+		results.TableRow(w, []string{
+			m.data, m.method, fmt.Sprint(m.threads), m.computeSpread(wallSeconds).formatCell(results.FormatSeconds),
+			this.computeSpread(wallSeconds).formatCell(results.FormatSeconds), cell,
+		})
+		if ratio.median > 1+maxSlowdown/100. {
+			slower = append(slower, fmt.Sprintf("%s on %d threads takes × %s", m.method, m.threads, cell))
+		}
+	}
+	return slower
 }
 
 // imageData generates images, whose pixels are whole numbers from 0 to 255 as in E-MNIST.

@@ -124,6 +124,30 @@ func TestSpeedDuckDB(t *testing.T) {
 	}
 }
 
+// An older program that waits is slower than this one, and this one is slower than it if they change places.
+func TestSpeedBesideOlder(t *testing.T) {
+	o := tinySpeed(t)
+	o.methods, o.count = []string{"variance"}, 3
+	waiting := filepath.Join(t.TempDir(), "waiting")
+	if err := os.WriteFile(waiting, []byte("#!/bin/sh\nsleep 1\nexec '"+o.binary+"' \"$@\"\n"), 0o777); err != nil {
+		t.Fatalf("writing a slow ufs-stream: %v", err)
+	}
+	o.older = waiting
+	if err := o.runSpeed(t.Context(), io.Discard); err != nil {
+		t.Errorf("beside a slower program: %v", err)
+	}
+	if text := readResult(t, o, "speed.txt"); strings.Count(text, "/method=variance/program=older/") != 3 {
+		t.Errorf("the older program was not measured in three turns:\n%s", text)
+	}
+	if text := readResult(t, o, "speed.md"); !strings.Contains(text, "| images | variance | 1 | ") || !strings.Contains(text, "| variance (older) |") {
+		t.Errorf("the summary does not compare:\n%s", text)
+	}
+	o.older, o.binary = o.binary, waiting
+	if err := o.runSpeed(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "variance on 1 threads takes × ") {
+		t.Errorf("got %v beside a faster program, want that variance is slower", err)
+	}
+}
+
 func TestSumStatements(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a'b")
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -143,7 +167,7 @@ func TestSumStatements(t *testing.T) {
 func TestSpeedUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"--rows", "0"}, {"--columns", "many"}, {"--columns", "97"}, {"--columns", "63"}, {"--threads", "-1"}, {"--count", "0"},
-		{"--give-up", "0s"}, {"--anchors", "0"}, {"--keep"}, {"--name", "a/b"}, {"more"},
+		{"--give-up", "0s"}, {"--anchors", "0"}, {"--keep"}, {"--name", "a/b"}, {"--older", "absent"}, {"more"},
 	} {
 		bench.CheckRefusal(t, exit.Usage, "", append([]string{"speed"}, args...)...)
 	}
@@ -192,7 +216,7 @@ func TestOperations(t *testing.T) {
 // Of three turns of 2, 4 and 1 seconds the median is 2; 3e9 operations in it are 1.5e9 a
 // second.
 func TestSpeedCells(t *testing.T) {
-	m := measuredPoint{point: point{"images", size{1000, 64}, "greedy", 2}, turns: []turnResult{
+	m := measuredPoint{point: point{"images", size{1000, 64}, "greedy", 2, false}, turns: []turnResult{
 		{cost: workshop.Cost{Wall: 2 * time.Second, CPU: 3 * time.Second}, read: time.Second},
 		{cost: workshop.Cost{Wall: 4 * time.Second, CPU: 3 * time.Second}, read: time.Second},
 		{cost: workshop.Cost{Wall: time.Second, CPU: 3 * time.Second}, read: 4 * time.Second},

@@ -124,6 +124,9 @@ func (p point) benchmarkName() string {
 	if p.runsSelect() {
 		fmt.Fprintf(&b, "/method=%s", p.method)
 	}
+	if p.older {
+		b.WriteString("/program=older")
+	}
 	fmt.Fprintf(&b, "/rows=%s/cols=%s/threads=%d-%d", shortNumber(p.size.rows), shortNumber(int64(p.size.columns)), p.threads, p.threads)
 	return b.String()
 }
