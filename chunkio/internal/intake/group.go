@@ -69,7 +69,9 @@ func newGatherer(out Output, columns []Column, opt Options, bytes int64) (*gathe
 	g := &gatherer{columns: columns, leaves: leaves, height: height, opt: opt, nulls: newNullSpellings(opt.Nulls), workers: opt.affordableWorkers(len(columns)), inputBytes: bytes}
 	g.slots = make(chan struct{}, g.workers)
 	var err error
-	g.file, err = writer.New(out, fields, dict)
+	if g.file, err = writer.New(out, fields, dict); err == nil && height <= maxPlainRows {
+		err = g.file.ExpectShortPages()
+	}
 	return g, err
 }
 

@@ -20,17 +20,22 @@ const WorkerBytes = zstdWindow + 2<<20
 type encoders struct {
 	sync.Mutex
 	idle    []*zstd.Encoder
-	maxIdle int // limit on the number of idle encoders; 0: no limit
+	maxIdle int  // limit on the number of idle encoders; 0: no limit
+	short   bool // the pages are short
 }
 
-func newEncoder() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
+func newEncoder(short bool) (*zstd.Encoder, error) {
+	level := zstd.SpeedDefault
+	if short {
+		level = zstd.SpeedFastest
+	}
+	return zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 }
 
 // newEncoders creates one encoder immediately. If this succeeds, no later encoder can fail.
-func newEncoders() (*encoders, error) {
-	first, err := newEncoder()
-	return &encoders{idle: []*zstd.Encoder{first}}, err
+func newEncoders(short bool) (*encoders, error) {
+	first, err := newEncoder(short)
+	return &encoders{idle: []*zstd.Encoder{first}, short: short}, err
 }
 
 // appendFrame compresses a page and appends it to dst as a frame. An encoder that panics is not used again, because its
@@ -47,7 +52,7 @@ func (e *encoders) takeEncoder() *zstd.Encoder {
 	defer e.Unlock()
 	n := len(e.idle) - 1
 	if n < 0 {
-		enc, err := newEncoder()
+		enc, err := newEncoder(e.short)
 		if err != nil {
 			panic(err) // the first encoder had the same options
 		}
@@ -70,6 +75,14 @@ func (e *encoders) dropSurplusEncoders() {
 		clear(e.idle[e.maxIdle:])
 		e.idle = e.idle[:e.maxIdle]
 	}
+}
+
+// ExpectShortPages makes the pages of a new file be compressed faster. Pages of a few hundred numbers become as short as
+// by the usual level, whose hash tables are larger than the caches: on a .npy.gz of 256 rows × 100,000 columns, select
+// took 12.1 s of cpu time with it, and 7.5 s without. Pages of thousands of numbers become 9 % longer.
+func (w *File) ExpectShortPages() (err error) {
+	w.encoders, err = newEncoders(true)
+	return err
 }
 
 // SetWorkers sets the number of columns that are encoded at the same time from now on. Surplus encoders are dropped.

@@ -27,7 +27,7 @@ func TestWorkerBytes(t *testing.T) {
 	defer unpack.Close()
 	first := make([]byte, 0, len(page))
 	before := held()
-	e, err := newEncoders()
+	e, err := newEncoders(false)
 	if err != nil {
 		t.Fatalf("making the encoders: %v", err)
 	}

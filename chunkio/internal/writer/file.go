@@ -54,7 +54,7 @@ func New(out io.Writer, fields schema.FieldList, dict []bool) (*File, error) {
 // NewAnnotated does the same as New for columns with logical types that the Arrow library does not know. These types
 // are in annotations. Bounds are not written for these columns, because the order of their values is unknown too.
 func NewAnnotated(out io.Writer, fields schema.FieldList, dict []bool, annotations pq.Annotations) (*File, error) {
-	enc, err := newEncoders()
+	enc, err := newEncoders(false)
 	if err != nil {
 		return nil, err
 	}
