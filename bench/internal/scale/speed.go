@@ -144,7 +144,7 @@ func (o *options) runSpeed(ctx context.Context, out io.Writer) error {
 // maxSlowdown is the largest slowdown, in per cent, that is accepted of a method compared with --older.
 const maxSlowdown = 10
 
-// compareWithOlder writes a table of the methods beside the older program, and returns those that have become slower.
+// compareWithOlder writes a table that compares the methods with the older program, and returns the slower ones.
 // Each figure is the median over the turns of the ratio within a turn.
 func (r *speedRun) compareWithOlder(w io.Writer) (slower []string) {
 	if r.older == "" {
