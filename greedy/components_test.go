@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/spectral"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
+	"github.com/ufs-stream/ufs-stream/internal/testing/realtest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -127,7 +128,7 @@ func TestFastCanIsTheNaiveTwin(t *testing.T) {
 	}
 	t.Run("real", func(t *testing.T) {
 		for name, k := range map[string]int{"wine": 6, "sonar": 8, "libras": 6, "khan": 3} {
-			x := standardizedRows(rowstest.ReadColumns(t, name))
+			x := standardizedRows(realtest.ReadColumns(t, name))
 			for _, q := range []int{2, 5} {
 				checkCorrelated(t, name, x, q, k)
 			}

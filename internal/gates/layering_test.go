@@ -51,11 +51,12 @@ var mayImport = map[string][]string{
 	"internal/testing/duckdb":       {},
 	"internal/testing/duckdbtest":   {"internal/testing/duckdb", "internal/testing/testtool"},
 	"internal/testing/slurmtest":    {"internal/testing/freeport", "internal/testing/must"},
+	"internal/testing/realtest":     {"stream", "chunkio", "internal/testing/fixtures", "internal/testing/must"},
 	"internal/testing/tabletest":    {"stream", "internal/testing/must"},
 	"internal/disk/words/wordstest": {"internal/disk/words"},
 	"internal/resume/resumetest":    {"stream", "chunkio/scratch", "internal/resume", "internal/testing/must"},
 	"internal/memory/room/roomtest": {},
-	"internal/rows/rowstest":        {"stream", "chunkio", "gram", "anchor", "internal/rows", "internal/testing/fixtures", "internal/testing/must"},
+	"internal/rows/rowstest":        {"stream", "gram", "anchor", "internal/rows"},
 
 	"internal/numeric/linalg":        {"internal/numeric/kernel", "internal/memory/room", "internal/numeric/splitmix"},
 	"internal/judging/halves":        {"stream", "internal/numeric/kernel", "internal/numeric/splitmix", "internal/disk/words", "internal/memory/room"},

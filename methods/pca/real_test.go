@@ -5,15 +5,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/long"
+	"github.com/ufs-stream/ufs-stream/internal/testing/realtest"
 	"github.com/ufs-stream/ufs-stream/method"
 )
 
 // realRows returns the standardized rows of a real dataset without its label, standardized by gonum.
 func realRows(t *testing.T, name string) *mat.Dense {
 	t.Helper()
-	columns := rowstest.ReadColumns(t, name)
+	columns := realtest.ReadColumns(t, name)
 	x := mat.NewDense(len(columns[0]), len(columns), nil)
 	for j, column := range columns {
 		x.SetCol(j, column)

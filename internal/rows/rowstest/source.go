@@ -1,4 +1,4 @@
-// Package rowstest has helpers for the tests of methods: a source, scratch files, fixtures, the anchor graph computed
+// Package rowstest has helpers for the tests of methods: a source, scratch files, the anchor graph computed
 // by its definition, and comparisons.
 package rowstest
 
@@ -6,12 +6,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"path/filepath"
-	"testing"
 
-	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
-	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -97,20 +92,4 @@ func (s *Source) Chunk(from, to int) *stream.Chunk {
 		}
 	}
 	return c
-}
-
-// ReadColumns returns the columns of one of the further real datasets, without its label.
-func ReadColumns(t *testing.T, name string) [][]float64 {
-	t.Helper()
-	path := fixtures.DatasetPath(t, filepath.Join("more", name+".parquet"))
-	ds := must.Get(chunkio.Open(t.Context(), []string{path}, chunkio.Options{Exclude: []string{"label"}}))(t)
-	defer ds.Close()
-	columns := make([][]float64, len(ds.Columns()))
-	for c, err := range ds.Chunks(t.Context(), stream.Range{}) {
-		must.Do(t, err)
-		for j := range columns {
-			columns[j] = append(columns[j], c.Col(j)...)
-		}
-	}
-	return columns
 }
