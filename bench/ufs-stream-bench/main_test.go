@@ -8,20 +8,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/bench/internal/benchtest"
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
 
-// TestProgramOutside: the program, built and run in a folder outside the module, has its name, makes and judges data,
+// TestProgramOutside: the program, copied and run in a folder outside the module, has its name, makes and judges data,
 // finds the ufs-stream that is beside it or in PATH, and if there is none it names the remedy.
 func TestProgramOutside(t *testing.T) {
 	bin, tools, dir := t.TempDir(), t.TempDir(), t.TempDir()
 	program, measured := filepath.Join(bin, "ufs-stream-bench"), filepath.Join(tools, "ufs-stream")
-	for file, source := range map[string]string{program: ".", measured: "../../cmd/ufs-stream"} {
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", file, source).CombinedOutput(); err != nil {
-			t.Fatalf("building %s: %v\n%s", source, err, out)
-		}
+	for file, source := range map[string]string{program: "bench/ufs-stream-bench", measured: "cmd/ufs-stream"} {
+		built := must.Get(benchtest.BuildProgram(source))(t)
+		must.Do(t, os.WriteFile(file, must.Get(os.ReadFile(built))(t), 0o755))
 	}
 	run := func(wantCode int, want, path string, args ...string) {
 		t.Helper()

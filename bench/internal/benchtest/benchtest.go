@@ -1,12 +1,15 @@
-// Package benchtest runs the bench in tests, builds the programs that it measures, and checks its output.
+// Package benchtest runs the bench in tests, finds the programs that it measures, and checks its output.
 package benchtest
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,27 +22,50 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// BuildOnce builds ufs-stream, once for all tests of a package. Main removes it.
-var BuildOnce = sync.OnceValues(func() (_ *workshop.Workshop, err error) {
-	builtHere, err = workshop.New(context.Background(), "")
-	return builtHere, err
-})
-
-// BuildReadersOnce builds ufs-stream and the programs bareread and decode, which only read.
-var BuildReadersOnce = sync.OnceValues(func() (*workshop.Workshop, error) {
-	shop, err := BuildOnce()
+// BuildOnce makes a workshop with ufs-stream, once for all tests of a package. Main removes it.
+var BuildOnce = sync.OnceValues(func() (*workshop.Workshop, error) {
+	program, err := BuildProgram("cmd/ufs-stream")
 	if err != nil {
 		return nil, err
 	}
-	if err := shop.BuildBare(context.Background(), ""); err != nil {
-		return nil, err
-	}
-	return shop, shop.BuildDecode(context.Background(), "")
+	builtHere, err = workshop.New(context.Background(), program)
+	return builtHere, err
 })
+
+// BuildReadersOnce makes the workshop of BuildOnce with the programs bareread and decode, which only read.
+var BuildReadersOnce = sync.OnceValues(func() (*workshop.Workshop, error) {
+	shop, err := BuildOnce()
+	if err == nil {
+		shop.Bare, err = BuildProgram("bench/_bareread")
+	}
+	if err == nil {
+		shop.Decode, err = BuildProgram("bench/_decode")
+	}
+	return shop, err
+})
+
+// BuildProgram returns the path of the program in a folder of the module. It is linked once for all test binaries: go
+// run keeps the program in the build cache, which go build does not.
+func BuildProgram(folder string) (path string, err error) {
+	args := []string{"run", "-exec", "echo", "github.com/ufs-stream/ufs-stream/" + folder}
+	if runtime.GOOS == "windows" {
+		args[2] = "cmd /c echo"
+	}
+	for range 2 { // the path is of a folder that go run removes if it has just linked the program
+		out, err := exec.Command("go", args...).Output() //nolint:noctx // of all tests
+		if path = strings.TrimSpace(string(out)); err != nil {
+			return "", fmt.Errorf("building %s: %w", folder, err)
+		}
+		if _, err = os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s is not in the build cache", path)
+}
 
 var builtHere *workshop.Workshop
 
-// Main runs the tests of a package, and removes the programs that BuildOnce built.
+// Main runs the tests of a package, and removes the workshop of BuildOnce.
 func Main(m *testing.M) {
 	code := m.Run()
 	if builtHere != nil {

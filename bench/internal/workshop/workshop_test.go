@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/bench/internal/gen"
 	"github.com/ufs-stream/ufs-stream/bench/internal/workshop"
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
 // bench is the program with the verbs that these tests run.
@@ -69,7 +70,10 @@ func TestReadersReadAll(t *testing.T) {
 	if err != nil {
 		t.Fatalf("building the programs: %v", err)
 	}
-	for _, program := range []string{shop.Bare, shop.Decode} {
+	built := must.Get(workshop.New(t.Context(), shop.Program))(t)
+	defer built.Close()
+	must.Do(t, built.BuildBare(t.Context(), "")) // as the bench builds all programs
+	for _, program := range []string{built.Bare, shop.Decode} {
 		for _, threads := range []string{"1", "3"} {
 			for _, input := range []string{dir, filepath.Join(dir, "planted.parquet")} {
 				out, _, err := workshop.RunChild(t.Context(), program, threads, input)
