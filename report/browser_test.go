@@ -20,6 +20,8 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
+func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }
+
 // open shows a page.
 func open(t *testing.T, b *browsertest.Tab, html string) {
 	t.Helper()

@@ -22,20 +22,35 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Tab is a tab of a browser. The browser ends together with the test.
-type Tab struct {
-	Context context.Context // for chromedp's calls
-	t       *testing.T
-	pages   []string // pages opened by Open
-
-	mu     sync.Mutex
-	faults []string
-	loads  []string // requested URLs
+// browser is the one Chromium of this process, if a test has opened a tab. Starting it takes half a second of CPU.
+var browser struct {
+	mu      sync.Mutex
+	context context.Context // nil: it has not started
+	end     func() error
 }
 
-// New starts Chromium, or skips the test if it is not installed.
-func New(t *testing.T) *Tab {
+// Main runs the tests of a package and ends the browser that they have started. It returns the exit code.
+func Main(m *testing.M) int {
+	code := m.Run()
+	browser.mu.Lock()
+	defer browser.mu.Unlock()
+	if browser.context != nil {
+		if err := browser.end(); err != nil {
+			fmt.Fprintf(os.Stderr, "closing the browser: %v\n", err)
+		}
+	}
+	return code
+}
+
+// startBrowser returns the context of the browser, which it starts if it is the first of this process. It skips the test
+// if Chromium is not installed.
+func startBrowser(t *testing.T) context.Context {
 	t.Helper()
+	browser.mu.Lock()
+	defer browser.mu.Unlock()
+	if browser.context != nil {
+		return browser.context
+	}
 	var program string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if p, err := exec.LookPath(name); err == nil {
@@ -46,17 +61,46 @@ func New(t *testing.T) *Tab {
 	if program == "" {
 		t.Skip("no browser: install chromium (apt-get install chromium) to test the page in one")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()))
+	profile, err := os.MkdirTemp("", "ufs-stream-browser")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.UserDataDir(profile))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium's sandbox does not work for root
 	}
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	ctx, closeTab := chromedp.NewContext(ctx)
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ := chromedp.NewContext(allocator) // Cancel ends it
+	end := func() error {
+		err := chromedp.Cancel(ctx) // waits until Chromium has ended, because only then its profile can be removed
+		stop()
+		return errors.Join(err, os.RemoveAll(profile))
+	}
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(errors.Join(err, end()))
+	}
+	browser.context, browser.end = ctx, end
+	return ctx
+}
+
+// Tab is a tab of the browser, with cookies and storage of its own. It closes with the test.
+type Tab struct {
+	Context context.Context // for chromedp's calls
+	t       *testing.T
+	pages   []string // pages opened by Open
+
+	mu     sync.Mutex
+	faults []string
+	loads  []string // requested URLs
+}
+
+// New opens a tab, or skips the test if Chromium is not installed. The package's TestMain must call [Main].
+func New(t *testing.T) *Tab {
+	t.Helper()
+	ctx, closeTab := chromedp.NewContext(startBrowser(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(func() {
-		// Wait until Chromium has ended, because only then its profile folder can be removed.
 		if err := chromedp.Cancel(ctx); err != nil {
-			t.Logf("closing the browser: %v", err)
+			t.Logf("closing the tab: %v", err)
 		}
 		closeTab()
 	})
