@@ -55,8 +55,6 @@ func plantDelta(t *testing.T, columns []string, keys []string, files ...dataFile
 	log := line(map[string]any{"protocol": map[string]any{"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": []string{"typeWidening"}, "writerFeatures": []string{"typeWidening", "rowTracking"}}})
 	schema := string(mustbe.Get(json.Marshal(map[string]any{"type": "struct", "fields": fields}))(t))
 	log += line(map[string]any{"metaData": map[string]any{"id": "t", "format": map[string]any{"provider": "parquet", "options": map[string]any{}}, "schemaString": schema, "partitionColumns": append([]string{}, keys...), "configuration": map[string]any{}}})
-	db := duckdbtest.StartSession(t, at(""))
-	defer db.Close()
 	for _, f := range files {
 		where := at(f.at)
 		mustbe.Do(t, os.MkdirAll(filepath.Dir(where), 0o755))
@@ -64,7 +62,7 @@ func plantDelta(t *testing.T, columns []string, keys []string, files ...dataFile
 		if f.ids != "" {
 			options += ", FIELD_IDS {" + f.ids + "}"
 		}
-		if r := duckdbtest.QuerySession(t, db, fmt.Sprintf("COPY (%s) TO '%s' (%s)", f.query, where, options)); r.Error != "" {
+		if r := duckdbtest.RunQuery(t, at(""), fmt.Sprintf("COPY (%s) TO '%s' (%s)", f.query, where, options)); r.Error != "" {
 			t.Fatalf("got error %s, want none", r.Error)
 		}
 		path := strings.TrimPrefix(f.at, "t/")
@@ -149,12 +147,10 @@ func TestDeltaDatesWidenedToTimes(t *testing.T) {
 			}
 			must(t, "convert", at("t"), "-o", at("one.parquet"))
 			must(t, "convert", at("t"), "-o", at("folder")+"/")
-			db := duckdbtest.StartSession(t, at(""))
-			defer db.Close()
 			for _, query := range []string{
 				"SELECT id, x, seen, typeof(seen) FROM 'one.parquet' ORDER BY id", "SELECT id, x, seen, typeof(seen) FROM 'folder/*.parquet' ORDER BY id", "SELECT id, x, seen FROM 'folder/a.parquet'",
 			} {
-				r := duckdbtest.QuerySession(t, db, query)
+				r := duckdbtest.RunQuery(t, at(""), query)
 				if r.Error != "" || len(r.Rows) < 30 {
 					t.Fatalf("%s: %d rows, %s", query, len(r.Rows), r.Error)
 				}

@@ -1,4 +1,5 @@
-// Answers statements with DuckDB until standard input ends: each line there is a JSON text of SQL. An answer is
+// Answers statements with DuckDB until standard input ends: each line there is a JSON text of SQL, or {"Dir": …}, which
+// begins anew in another folder, with an empty database. An answer is
 // lines of JSON: the columns, the rows in batches, every value as text, and {}; {"Error": …} ends one that fails.
 const { DuckDBInstance } = require(process.argv[1]);
 const { once } = require("events");
@@ -8,10 +9,19 @@ async function say(answer) {
 }
 
 async function main() {
-  const connection = await (await DuckDBInstance.create(":memory:")).connect();
+  const connect = async () => (await DuckDBInstance.create(":memory:")).connect();
+  let connection = await connect();
   for await (const line of require("readline").createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     try {
-      const result = await connection.stream(JSON.parse(line));
+      const statements = JSON.parse(line);
+      if (statements.Dir !== undefined) {
+        process.chdir(statements.Dir);
+        connection.closeSync();
+        connection = await connect();
+        await say({});
+        continue;
+      }
+      const result = await connection.stream(statements);
       await say({ Columns: result.columnNames() });
       for await (const rows of result.yieldRows()) {
         await say({ Rows: rows.map((row) => row.map((v) => (v === null ? null : String(v)))) });
