@@ -2,8 +2,10 @@ package budget
 
 import (
 	"context"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 
@@ -23,7 +25,7 @@ const (
 	// garbage between two collections.
 	ProgramBytes = 48 << 20 // 2 MiB are for hygiene.Facts, whose memory per column is in ProfileColumnBytes
 	// collectPercent makes the collector run when the heap reaches 1.5 times the live heap instead of twice. The
-	// live heap consists of few large buffers, which are cheap to scan.
+	// live heap consists of few large buffers, which are cheap to scan. A number in GOGC overrides it.
 	collectPercent = 50
 	// runtimeBytes is the memory of the Go runtime, including its heap, in a program that has just started (10 MiB in
 	// the command ufs-stream). It is a part of ProgramBytes.
@@ -58,7 +60,11 @@ func (s runtimeSettings) applyAll() (before runtimeSettings) {
 }
 
 func newRuntimeSettings(memory int64, threads int) runtimeSettings {
-	return runtimeSettings{threads: threads, memory: max(memory-nonHeapBytes, 1<<20) + process.held, pace: collectPercent}
+	pace, err := strconv.Atoi(os.Getenv("GOGC"))
+	if err != nil {
+		pace = collectPercent
+	}
+	return runtimeSettings{threads: threads, memory: max(memory-nonHeapBytes, 1<<20) + process.held, pace: pace}
 }
 
 // BoundMemory implements ufs.Bound: it keeps the process within the given bytes of memory until restore is called.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/ufs/request"
 )
 
@@ -52,5 +53,26 @@ func TestLimitIsBesideWhatTheCallerHolds(t *testing.T) {
 	process.collecting = 0
 	if after := debug.SetMemoryLimit(-1); after != before {
 		t.Errorf("the caller's limit was %d and is %d", before, after)
+	}
+}
+
+// TestPaceOfTheCollector: a run collects at its own pace, or at the one in GOGC, and the caller's pace comes back.
+func TestPaceOfTheCollector(t *testing.T) {
+	pace := func() int {
+		percent := debug.SetGCPercent(-1)
+		debug.SetGCPercent(percent)
+		return percent
+	}
+	before := pace()
+	for gogc, want := range map[string]int{"": collectPercent, "off": collectPercent, "70": 70} {
+		t.Setenv("GOGC", gogc)
+		end := must.Get(ApplyLimits(t.Context(), &request.Request{Limits: request.Limits{Memory: 1 << 30, Threads: 2}}))(t)
+		if got := pace(); got != want {
+			t.Errorf("GOGC=%s: a run collects at %d %%, want %d", gogc, got, want)
+		}
+		end()
+		if after := pace(); after != before {
+			t.Errorf("GOGC=%s: the caller's pace was %d %% and is %d", gogc, before, after)
+		}
 	}
 }
