@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/judging/agree"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -130,7 +131,7 @@ func TestObjectiveFalls(t *testing.T) {
 // falls with each, they need at most half as many where the paper's need more than 12, and rest as low. The problem has
 // several minima, of which they may find another one; in this test they find a lower one or the same.
 func TestLongerStepsReachTheMinimum(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range uint64(long.CountCases(1, 4)) {
 		g := rowstest.BuildGraph(sample(60, 20, 8, 3, seed))
 		for _, gamma := range []float64{1e-3, 1e-2, .1, 1, 100} {
 			opt := Options{Gamma: gamma, Clusters: 4}

@@ -346,7 +346,7 @@ func TestCancelInEveryPass(t *testing.T) {
 			steps := 0
 			for done := false; !done; steps++ {
 				if !long.IsOn() { // of the hundreds of steps of a method that iterates
-					steps += steps / 8
+					steps += steps / 4
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				seen := 0

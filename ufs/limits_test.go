@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs/internal/budget"
@@ -60,6 +61,9 @@ func TestRefusalKeepsWithinTheLimit(t *testing.T) {
 		"in groups":  {Choice: Choice{Method: "greedy", Groups: request.GroupsLists, GroupMost: 1}},
 		"with costs": {Choice: Choice{Method: "greedy", Budget: 5}},
 	} {
+		if !long.IsOn() && (what == "kept" || what == "with costs") {
+			continue
+		}
 		q.Input.Paths, q.Choice.K, q.Limits.Memory = []string{path}, 2, named
 		var err error
 		took := allocated(func() { _, err = Plan(t.Context(), q) })

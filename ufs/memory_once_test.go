@@ -45,7 +45,7 @@ func TestReadOnce(t *testing.T) {
 		for i, c := range []struct{ path, missing, scale string }{
 			{whole, "error", ""}, {spoiled, "mean", ""}, {spoiled, "drop-row", ""}, {whole, "error", "rank"}, {spoiled, "mean", "rank"},
 		} {
-			if !spec.Takes.Cells && !long.TakesCase(turn+i, 3) {
+			if !spec.Takes.Cells && !long.TakesCase(turn+i, 5) {
 				continue // every method reads in some ways, and every way is read by some methods
 			}
 			if c.path == whole && c.scale == "rank" && !spec.Takes.Cells {

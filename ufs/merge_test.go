@@ -20,6 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/testing/faults"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/method"
@@ -104,7 +105,7 @@ func near(t *testing.T, what, got, want string) {
 // TestMergeParts: the parts of a plan merge to the result of one scan, whatever their number and the order in
 // which they are named, bit for bit the same with any threads and memory; and in two levels too.
 func TestMergeParts(t *testing.T) {
-	for _, shards := range []int{1, 16, 17, 40} {
+	for _, shards := range long.TakeCases(2, []int{1, 16, 17, 40}) {
 		plan, folder := job(t, shards, ufs.Request{}, nil)
 		one := filepath.Join(t.TempDir(), "one.ufs")
 		must.Get(ufs.Scan(t.Context(), ufs.ScanRequest{Request: ufs.Request{Input: ufs.Input{Paths: []string{filepath.Join(filepath.Dir(plan), "data")}}, Output: one}}))(t)

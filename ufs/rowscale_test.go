@@ -136,7 +136,7 @@ func TestRowScaleOfMethods(t *testing.T) {
 		for i, spec := range methods.All() {
 			q := ufs.Request{Choice: ufs.Choice{Method: spec.Name, K: 5}}
 			for form, pair := range [][2]string{{path, byHand}, {sparse, byHandSparse}} {
-				if !long.TakesCase(i+form+len(scale), 2) {
+				if !long.TakesCase(i+form+len(scale), 4) {
 					continue
 				}
 				what := fmt.Sprintf("%s, %s, %s", scale, spec.Name, filepath.Ext(pair[0]))

@@ -210,6 +210,9 @@ func namesOf(s *stream.Selection) string {
 // and statistics of shards of the input, merged in any order, have the same halves as the input.
 func TestStabilityLaws(t *testing.T) {
 	for name, c := range stableCases(t) {
+		if !long.IsOn() && slices.Contains([]string{"a share", "greedy, holes", "weights", "sfufs"}, name) {
+			continue
+		}
 		q := c.q
 		q.Input.Paths, q.Choice.Stability, q.Limits.Threads = []string{stored(t, c.table)}, 4, 1
 		want := selected(t, q)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/planted"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -94,7 +95,8 @@ func verdictOf(t *testing.T, args ...string) (*ufs.Verdict, int) {
 // serves. Until the factors change on day 20 it serves; within the reach of the total it does not;
 // the last selection has one column of each new factor, and diff names those that came and went.
 func TestThirtyDays(t *testing.T) {
-	const days, change, week = 30, 20, 7
+	change, week := long.CountCases(10, 20), 7
+	days := change + week + 3
 	stats, at := scanDays(t, days, change)
 	for name, files := range map[string]func(day int, yesterday string) []string{
 		"window 7":  func(day int, _ string) []string { return append([]string{"--window", "7"}, stats[:day]...) },

@@ -77,7 +77,7 @@ func TestGraphShards(t *testing.T) {
 		must(t, slices.Concat(shape, []string{"scan", in, "--method", "mcfs", "-o", one})...)
 		sameGraph(t, all, one)
 		for i, method := range strings.Split(c.methods, ",") {
-			if !long.TakesCase(i, 2) {
+			if !long.TakesCase(i, 3) {
 				continue
 			}
 			want := rankingOf(selection(t, slices.Concat(shape, []string{in, "--method", method, "-k", "9"})...))

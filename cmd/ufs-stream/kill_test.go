@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio"
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/resume"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -147,7 +148,7 @@ func (c *countdown) Err() error {
 // TestResume: a run that is interrupted again and again, later and later, and goes on from
 // its checkpoint gives the same statistics, to the last bit, as a run without interruption.
 func TestResume(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		shape       string
 		first, step int64 // an interruption comes after first, first + step, … looks at the context
 	}{
@@ -161,6 +162,9 @@ func TestResume(t *testing.T) {
 		{"--method sfufs --anchors 50 --missing drop-row --shard 2/2", 20, 15}, // with a profile of all shards
 	} {
 		t.Run(c.shape, func(t *testing.T) {
+			if !long.TakesCase(i, 3) {
+				long.SkipTest(t)
+			}
 			makeTable := plantHoled
 			if strings.Contains(c.shape, "error") {
 				makeTable = plant
@@ -208,7 +212,7 @@ func awaitCheckpoint(state string, most int) {
 // TestResumeAfterKill is TestResume with kill -9 instead of interruptions, a while after the program has saved its state:
 // of files, and of a Delta table with deleted rows and renamed columns.
 func TestResumeAfterKill(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		shape string
 		rows  int64
 		kills int
@@ -218,6 +222,9 @@ func TestResumeAfterKill(t *testing.T) {
 		{"--missing error", 20000, 5, 5 * time.Millisecond, 0}, {"--method graphgreedy --anchors 100", 12000, 2, 20 * time.Millisecond, 0},
 		{"--missing error", 24000, 5, 5 * time.Millisecond, 3}, {"--method graphgreedy --anchors 100", 12000, 2, 20 * time.Millisecond, 3},
 	} {
+		if !long.TakesCase(i, 3) {
+			continue
+		}
 		in, paths := plant(t, c.rows, max(c.files, 1))
 		if c.files > 0 {
 			plantWhole(t, in, paths, int(c.rows)/c.files)

@@ -83,13 +83,12 @@ func sameBits(t *testing.T) func(s *stream.Selection, what ...any) {
 // the answer depends on the threads or the limit.
 func TestCutsAndThreads(t *testing.T) {
 	grams := []string{"--method greedy", "--method partgreedy", "--method fastcan", "--method fsfs", "--method pcalrg", "--method pfa", "--method fspca", "--method spcafs", "--method cdlfs"}
+	requests := long.TakeCases(4, slices.Concat(grams, graphRequests()))
+	grams = long.TakeCases(4, grams)
 	want := make(map[string][]string)
 	for _, n := range []int{1, 21} {
 		dir, paths := plant(t, 1260, n)
-		for i, request := range slices.Concat(grams, graphRequests()) {
-			if i >= len(grams) && !long.TakesCase(i, 2) {
-				continue
-			}
+		for _, request := range requests {
 			check := sameBits(t)
 			for _, c := range []struct{ threads, limit string }{{"1", "2GiB"}, {"8", "190MiB"}} {
 				s := selection(t, append(strings.Fields(request), dir, "-k", "9", "--threads", c.threads, "--memory-limit", c.limit)...)
@@ -161,7 +160,7 @@ func TestRowsLimitsAndThreads(t *testing.T) {
 		{"--method cpufsnn --missing mean --graph anchor --anchors 30" + cells + pixels, true, true, true},
 		{"--method cpufs --sample 1500 --graph knn" + cells + pixels, true, true, false},
 	} {
-		if !long.TakesCase(i, 2) {
+		if !long.TakesCase(i, 3) {
 			continue
 		}
 		scratch := t.TempDir()
@@ -208,7 +207,7 @@ func TestRecordsItsFlags(t *testing.T) {
 	must(t, "tree", in, "--tree", "correlation", "-o", tree)
 	graphs := append(graphRequests(), "--method sfufs --seed 5 --anchors 33 --neighbors 4 --label x000 --exclude x04*")
 	for i, args := range slices.Concat(graphs, rowsRequests(), []string{"--method hufs --tree " + tree}) {
-		if !long.TakesCase(i, 3) {
+		if !long.TakesCase(i, 6) {
 			continue
 		}
 		flags := append(strings.Fields(args), in, "-k", "6")

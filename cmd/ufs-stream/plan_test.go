@@ -89,7 +89,7 @@ func TestPlanKeepsItsWord(t *testing.T) {
 		{"--method cpufs --graph anchor --missing drop-row" + cells, pixelHoles, scratches},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			if !long.TakesCase(i, 3) {
+			if !long.TakesCase(i, 5) {
 				long.SkipTest(t)
 			}
 			request := append(strings.Fields(c.args), c.in)

@@ -96,7 +96,7 @@ func TestNoFlagTellsSecrets(t *testing.T) {
 				t.Errorf("%q panics: %v", args, fault)
 			}
 		}()
-		if count++; !long.TakesCase(count, 4) {
+		if count++; !long.TakesCase(count, 8) {
 			return
 		}
 		if r := invoke(args...); strings.Contains(r.err, "internal fault") {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/testing/browsertest"
 	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -61,7 +62,7 @@ func percentOf(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
 func TestReportFigures(t *testing.T) {
 	in := fixtures.DatasetPath(t, "coil20.parquet")
 	at := folder(t)
-	methods := []string{"greedy", "partgreedy", "graphgreedy", "laplacian", "mcfs", "spec"}
+	methods := []string{"greedy", "partgreedy", "graphgreedy", "laplacian", "mcfs", "spec"}[:long.CountCases(4, 6)]
 	args := []string{"report", "-o", at("report.html")}
 	var list []*stream.Selection
 	for _, m := range methods {

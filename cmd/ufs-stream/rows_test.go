@@ -12,6 +12,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/testing/fixtures"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -154,9 +155,12 @@ func TestRowsGridApart(t *testing.T) {
 // limit, leaves no output and no scratch files.
 func TestRowsInterrupt(t *testing.T) {
 	in := wide(t)
-	for _, args := range []string{
+	for i, args := range []string{
 		"select --method hufs --clusters 3", "path --method hufs --clusters 3", "select --method cpufs --graph anchor --clusters 4 --shape 20x20",
 	} {
+		if !long.TakesCase(i, 2) {
+			continue
+		}
 		verb, flags, _ := strings.Cut(args, " ")
 		request := append(strings.Fields(flags), in, "--max-iter", "1000", "--tol", "1e-15")
 		dir, out := t.TempDir(), filepath.Join(t.TempDir(), "sel.json")

@@ -48,8 +48,10 @@ func TestSchedulerSlurm(t *testing.T) {
 }
 
 func (s scheduler) check(t *testing.T) {
-	t.Run("as written", s.runsAsWritten)
-	t.Run("one round", s.selectsAsOneRun)
+	if long.IsOn() { // else two rounds are enough
+		t.Run("as written", s.runsAsWritten)
+		t.Run("one round", s.selectsAsOneRun)
+	}
 	t.Run("a sample of rows", s.samples)
 	t.Run("two rounds in a store, two shards fail once", s.triesAgain)
 	t.Run("a corrupt file", s.stops)

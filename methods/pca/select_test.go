@@ -19,6 +19,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/linalg"
 	"github.com/ufs-stream/ufs-stream/internal/rows/rowstest"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -412,7 +413,7 @@ func (w watched) Err() error { w.look(); return w.Context.Err() }
 
 // TestBytes: what pcalrg allocates in all, and what pfa holds during k-means, is within their bounds.
 func TestBytes(t *testing.T) {
-	for _, s := range []struct{ n, d, k int }{{250, 200, 20}, {60, 1500, 20}, {250, 200, 150}} {
+	for _, s := range long.TakeCases(2, []struct{ n, d, k int }{{250, 200, 20}, {60, 1500, 20}, {250, 200, 150}}) {
 		x := factorRows(s.n, s.d)
 		g := gram.FromFactor(mat.DenseCopyOf(x.T()).RawMatrix().Data, s.d, s.n)
 		if s.d <= s.n {

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 )
 
 // read reads a version; -1 is the newest.
@@ -60,7 +62,7 @@ func TestEveryVersionIsItsTwin(t *testing.T) {
 // and with any _last_checkpoint.
 func TestCheckpointAndRestIsTheWhole(t *testing.T) {
 	hints := []string{"", "{", `{"version":3,"size":2}`, `{"version":999,"size":2,"parts":7}`, "\x00\xff"}
-	for seed := range uint64(3) {
+	for seed := range uint64(long.CountCases(1, 3)) {
 		const versions = 6
 		h := newHistory(100+seed, versions)
 		for shape := range shapes {

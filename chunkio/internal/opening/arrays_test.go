@@ -20,6 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/settings"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/storage"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/text"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -140,7 +141,7 @@ func TestArraysInPlaceAreTheConvertedOnes(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.npy")
 	for _, shape := range [][2]int{{70_001, 2}, {40, 700}, {3, 6000}} {
-		for _, typ := range strings.Fields("<f8 >f8 <f4 >f4 <f2 >f2 |i1 <i2 >i2 <i4 >i4 <i8 >i8 |u1 <u2 >u2 <u4 >u4 <u8 >u8 |b1") {
+		for _, typ := range long.TakeCases(4, strings.Fields("<f8 >f8 <f4 >f4 <f2 >f2 |i1 <i2 >i2 <i4 >i4 <i8 >i8 |u1 <u2 >u2 <u4 >u4 <u8 >u8 |b1")) {
 			size := int(typ[2] - '0')
 			if shape[1] != 700 && typ != "<f8" && typ != ">i2" {
 				continue

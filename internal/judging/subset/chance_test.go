@@ -11,6 +11,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/gram"
 	"github.com/ufs-stream/ufs-stream/greedy"
 	"github.com/ufs-stream/ufs-stream/internal/numeric/kernel"
+	"github.com/ufs-stream/ufs-stream/internal/testing/long"
 	"github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -27,7 +28,7 @@ func compared(t *testing.T, s set, k int) *Chance {
 // always is, and better than random ones.
 func TestCompareNoise(t *testing.T) {
 	const seeds = 20
-	for _, size := range []struct{ n, d int }{{60, 100}, {200, 60}, {1000, 100}} {
+	for _, size := range long.TakeCases(2, []struct{ n, d int }{{60, 100}, {200, 60}, {1000, 100}}) {
 		for _, k := range []int{size.d / 20, size.d / 10} {
 			trusted := 0
 			for seed := range uint64(seeds) {

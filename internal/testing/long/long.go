@@ -30,3 +30,13 @@ func CountCases(few, all int) int {
 
 // TakesCase reports whether the case i of a law takes part: every case in full, one of n otherwise.
 func TakesCase(i, n int) bool { return IsOn() || i%n == 0 }
+
+// TakeCases returns the cases of a law that take part: all of them in full, one of n otherwise.
+func TakeCases[T any](n int, cases []T) (taken []T) {
+	for i, c := range cases {
+		if TakesCase(i, n) {
+			taken = append(taken, c)
+		}
+	}
+	return taken
+}
