@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/report/internal/drawing"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -98,7 +98,7 @@ func leftOutSentences(list []stream.LeftOut) []string {
 	names := map[string][]string{} // by reason
 	var reasons []string           // in the order of their first columns
 	for _, l := range stream.BySeverity(list) {
-		parts := leftOutReason.FindStringSubmatch(l.Why)
+		parts := leftOutReason().FindStringSubmatch(l.Why)
 		reason := cmp.Or(drawing.TruncateText(parts[1]+parts[2], maxBriefRunes), "no reason")
 		if names[reason] == nil {
 			reasons = append(reasons, reason)
@@ -122,7 +122,7 @@ func leftOutSentences(list []stream.LeftOut) []string {
 }
 
 // leftOutReason is the reason at the beginning of a text such as "constant (4 in every row)".
-var leftOutReason = regexp.MustCompile(`(?s)^(?:(a copy) of.*|(.*?)(?: in every.*| \(.*|[:;,].*)?)$`)
+var leftOutReason = convert.CompilePattern(`(?s)^(?:(a copy) of.*|(.*?)(?: in every.*| \(.*|[:;,].*)?)$`)
 
 // evaluationSentence states the share of the data that the selection in d explains, according to an evaluation in the
 // page. It is empty if the page has no such evaluation, or if the selection itself records the share.

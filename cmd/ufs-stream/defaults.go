@@ -84,7 +84,7 @@ func applyDefaults(c *cli, cmd *cobra.Command) error {
 	if len(variables) == 0 && config == "" {
 		return nil
 	}
-	known := knownFlagNames(cmd.Root())
+	known := knownFlagNames(newRoot(new(cli)))
 	list, warnings := defaultsFromEnvironment(variables, known)
 	if config != "" {
 		more, err := defaultsFromConfig(cmd.Context(), config, known)

@@ -135,7 +135,7 @@ func writeFlagSection(w io.Writer, title string, all *pflag.FlagSet, names []str
 }
 
 // newGuide returns the help topic about methods. It contains the descriptions that the methods themselves provide.
-func newGuide() *cobra.Command {
+func newGuide(*cli) *cobra.Command {
 	return &cobra.Command{
 		Use:   "methods",
 		Short: "Which method when: purpose and cost of each, and when random features do as well",

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
+	"github.com/ufs-stream/ufs-stream/internal/convert"
 	mustbe "github.com/ufs-stream/ufs-stream/internal/testing/must"
 )
 
@@ -45,6 +48,16 @@ func TestShortHelp(t *testing.T) {
 	}
 	if short := must(t, "select", "-h"); !strings.Contains(short, "--method") || !regexp.MustCompile(`\d+ more flags`).MatchString(short) {
 		t.Errorf("select -h lacks --method, or the number of its other flags:\n%s", short)
+	}
+}
+
+// TestOneVerbIsBuilt: arguments that begin with a verb build this verb alone, the same as among all verbs.
+func TestOneVerbIsBuilt(t *testing.T) {
+	for _, one := range newRoot(new(cli)).Commands() {
+		built := newRoot(&cli{args: []string{one.Name(), "x"}}).Commands()
+		if len(built) != 1 || built[0].Name() != one.Name() || built[0].Flags().FlagUsages() != one.Flags().FlagUsages() || built[0].Long != one.Long {
+			t.Errorf("for %s the verbs %v are built, not that one as among all", one.Name(), convert.Each(built, (*cobra.Command).Name))
+		}
 	}
 }
 

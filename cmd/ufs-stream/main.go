@@ -100,16 +100,35 @@ Exit codes:
 	pf.Var(&c.progress, "progress", "progress on standard error: auto, tty, json (one object a line), off")
 	pf.Var(&c.messages, "messages", "errors, warnings and remarks on standard error: text, or json (one object a line; progress then is json or off)")
 	pf.Lookup("messages").DefValue = "text"
-	root.AddCommand(
-		newInspect(c), newPlan(c), newScan(c), newMerge(c), newSelect(c), newPath(c),
-		newApply(c), newConvert(c), newEval(c), newExplain(c), newRedundancy(c), newMatrix(c), newDiff(c), newCheck(c), newTree(c), newReport(c), newDemo(c), newCompletion(c), newVersion(c), newGuide(), newMan(c),
-	)
+	root.AddCommand(newVerbs(c)...)
 	if len(c.args) > 0 && (c.args[0] == cobra.ShellCompRequestCmd || c.args[0] == cobra.ShellCompNoDescRequestCmd) {
 		registerCompletions(root) // cobra keeps these functions, and with them root, until the process ends; so register them only for completion
 	}
 	setShortHelp(c, root)
 	applyDefaultsToVerbs(c, root)
 	return root
+}
+
+func newVerbs(c *cli) (commands []*cobra.Command) {
+	verbs := []struct {
+		name  string
+		build func(*cli) *cobra.Command
+	}{
+		{"inspect", newInspect}, {"plan", newPlan}, {"scan", newScan}, {"merge", newMerge}, {"select", newSelect}, {"path", newPath},
+		{"apply", newApply}, {"convert", newConvert}, {"eval", newEval}, {"explain", newExplain}, {"redundancy", newRedundancy}, {"matrix", newMatrix},
+		{"diff", newDiff}, {"check", newCheck}, {"tree", newTree}, {"report", newReport}, {"demo", newDemo},
+		{"completion", newCompletion}, {"version", newVersion}, {"methods", newGuide}, {"man", newMan},
+	}
+	for i, verb := range verbs { // the flags of all verbs would double the time of a start
+		if len(c.args) > 0 && c.args[0] == verb.name {
+			verbs = verbs[i : i+1]
+			break
+		}
+	}
+	for _, verb := range verbs {
+		commands = append(commands, verb.build(c))
+	}
+	return commands
 }
 
 // maxWarnings is the largest number of warnings without -v.

@@ -31,7 +31,7 @@ func newMan(c *cli) *cobra.Command {
 			if err := os.MkdirAll(dir, 0o777); err != nil {
 				return &stream.OutputError{Path: dir, Err: err}
 			}
-			root := cmd.Root()
+			root := newRoot(new(cli))
 			for _, page := range append([]*cobra.Command{root}, root.Commands()...) {
 				if page.Hidden || page.Name() == "help" {
 					continue
