@@ -247,7 +247,7 @@ func (s *Statistics) Add(c *stream.Chunk) error {
 	case s.opt.Entries != nil && c.Sparse == nil:
 		return fmt.Errorf("anchor: statistics of entries take no dense rows")
 	case c.Weight != nil:
-		return stream.Usagef("{weight}: the anchor graph has no row weights; leave it out, or choose {method} greedy")
+		return stream.Usagef("{weight}: the anchor graph has no row weights; leave it out, or choose {method greedy}")
 	}
 	if s.work.team == nil && c.Rows > 0 {
 		*s.work = s.newScratch(c.Sparse != nil)

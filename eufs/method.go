@@ -83,9 +83,9 @@ func (m *configuredMethod) checkGraphOptions(isSet func(string) bool) error {
 	case m.graph == "none" && (anchors || isSet("neighbors") || isSet("sigma")):
 		return stream.Usagef("{graph} none: {anchors}, {anchor-method}, {neighbors} and {sigma} shape a graph; leave them out")
 	case m.graph == "anchor" && isSet("sigma"):
-		return stream.Usagef("{graph} anchor has no {sigma}; choose {graph} knn, or leave it out")
+		return stream.Usagef("{graph} anchor has no {-sigma}; choose {graph} knn, or leave it out")
 	case m.graph == "knn" && anchors:
-		return stream.Usagef("{graph} knn has no anchors; choose {graph} anchor, or leave {anchors} and {anchor-method} out")
+		return stream.Usagef("{graph} knn has no anchors; choose {graph anchor}, or leave {anchors} and {anchor-method} out")
 	}
 	return nil
 }

@@ -50,9 +50,9 @@ func (m *graphGreedy) Options(o *method.Options) {
 	o.Check(func(isSet func(string) bool) error {
 		switch {
 		case m.target != targetSmooth && isSet("smooth"):
-			return stream.Usagef("{smooth} is for {target} smooth; {target} %s has {clusters} dimensions", m.target)
+			return stream.Usagef("{-smooth} is for {target} smooth; {target} %s has {clusters} dimensions", m.target)
 		case m.target == targetSmooth && isSet("clusters"):
-			return stream.Usagef("{clusters} is for {target} spectral and scatter; {target} smooth has {smooth} rounds")
+			return stream.Usagef("{-clusters} is for {target} spectral and scatter; {target} smooth has {smooth} rounds")
 		}
 		return nil
 	})
@@ -139,7 +139,7 @@ func (m *graphGreedy) Select(ctx context.Context, e *method.Evidence) (*method.R
 		return nil, err
 	}
 	if goal.Height == 0 {
-		return nil, stream.Dataf("", "the anchor graph has no direction for {target} %s: it holds only a constant; choose {target} smooth", m.target)
+		return nil, stream.Dataf("", "the anchor graph has no direction for {target} %s: it holds only a constant; choose {target smooth}", m.target)
 	}
 	opt := selectionOptions(e)
 	opt.Refine, opt.TargetSquares = m.refinement.swapsFeatures(), goal.TotalSquares

@@ -97,7 +97,7 @@ func (m *refinement) whyUnnested() stream.Text {
 	if !m.swapsFeatures() {
 		return stream.Text{}
 	}
-	return stream.Textf("exchanges features for one number of them, and the first of these are not the best fewer; leave {refine} out, or select with each {k}")
+	return stream.Textf("exchanges features for one number of them, and the first of these are not the best fewer; leave {-refine} out, or select with each {k}")
 }
 
 func (m *refinement) bytesOfExchanges(d, k, groupCount int) int64 {

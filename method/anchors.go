@@ -41,7 +41,7 @@ func (a *Anchors) DeclareFile(o *Options) {
 		Bound(func() bool { return a.File != "-" }, "a stream; save it to a Parquet file first")
 	o.Check(func(isSet func(string) bool) error {
 		if a.File != "" && (isSet("anchors") || isSet("anchor-method")) {
-			return stream.Usagef("{anchors-file} sets the anchors; it cannot be combined with {anchors} or {anchor-method}")
+			return stream.Usagef("{anchors-file} sets the anchors; it cannot be combined with {-anchors} or {-anchor-method}")
 		}
 		return nil
 	})

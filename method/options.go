@@ -106,7 +106,7 @@ func (o *Options) Choice(target *string, name, value, usage string, allowed ...s
 	*target = value
 	return o.addOption(&Option{Name: name, Usage: usage, Type: "name", Default: value, Allowed: allowed, parse: func(s string) error {
 		if !slices.Contains(allowed, s) {
-			return fmt.Errorf("want %s%s", strings.Join(allowed, ", "), suggest.DidYouMean(s, allowed))
+			return stream.Errorf("want %s%v", strings.Join(allowed, ", "), suggest.DidYouMean(s, allowed))
 		}
 		*target = s
 		return nil

@@ -107,7 +107,7 @@ func Bind(list []method.Spec, name string, settings method.Settings) (*method.Bo
 		switch others := Names(Knowing(list, option)); len(others) {
 		case 0:
 		case 1:
-			return nil, stream.Usagef("%v is not for method %s but for %s only", stream.Option(option), name, others[0])
+			return nil, stream.Usagef("%v is not for method %s but for {method %s} only", stream.Option(option), name, others[0])
 		default:
 			return nil, stream.Usagef("%v is not for method %s but for %s", stream.Option(option), name, strings.Join(others, ", "))
 		}

@@ -54,7 +54,9 @@ func Dataf(path, format string, args ...any) *DataError {
 func (e *DataError) Error() string { return e.Spell(nil) }
 
 // Spell returns the text of Error, with options in the form that spelling returns.
-func (e *DataError) Spell(spelling Spelling) string {
+func (e *DataError) Spell(spelling Spelling) string { return e.spellWith(&speller{spelling: spelling}) }
+
+func (e *DataError) spellWith(s *speller) string {
 	var place []string
 	if e.RowGroup >= 0 {
 		place = append(place, fmt.Sprintf("row group %d", e.RowGroup))
@@ -66,17 +68,17 @@ func (e *DataError) Spell(spelling Spelling) string {
 		place = append(place, fmt.Sprintf("row %d", e.Row))
 	}
 	var b strings.Builder
-	for _, s := range []string{e.Path, strings.Join(place, ", "), Spell(e.Err, spelling)} {
-		if s == "" {
+	for _, part := range []string{e.Path, strings.Join(place, ", "), s.spellError(e.Err)} {
+		if part == "" {
 			continue
 		}
 		if b.Len() > 0 {
 			b.WriteString(": ")
 		}
-		b.WriteString(s)
+		b.WriteString(part)
 	}
 	if e.Remedy.Format != "" {
-		b.WriteString("; " + e.Remedy.Spell(spelling))
+		b.WriteString("; " + e.Remedy.spellWith(s))
 	}
 	return b.String()
 }
@@ -144,30 +146,28 @@ type MemoryError struct {
 func (e *MemoryError) Error() string { return e.Spell(nil) }
 
 // OfMemory reports whether the exceeded limit is a limit on memory, not on scratch files.
-func (e *MemoryError) OfMemory() bool { return e.LimitOption() == MemoryLimit }
+func (e *MemoryError) OfMemory() bool { return cmp.Or(e.Option, MemoryLimit) == MemoryLimit }
 
 // Spell returns the text of Error, with options in the form that spelling returns.
 func (e *MemoryError) Spell(spelling Spelling) string {
+	return e.spellWith(&speller{spelling: spelling})
+}
+
+func (e *MemoryError) spellWith(s *speller) string {
 	needs := "needs"
 	if e.AtLeast {
 		needs = "needs at least"
 	}
-	return Textf("%s %s %s but the limit is %s; %v", e.What, needs, formatMiB(e.Need), formatMiB(e.Limit), e.limitRemedy()).Spell(spelling)
+	return Textf("%s %s %s but the limit is %s; %v", e.What, needs, formatMiB(e.Need), formatMiB(e.Limit), e.limitRemedy()).spellWith(s)
 }
 
 func (e *MemoryError) limitRemedy() Text {
-	raise := Textf("raise it: %v %s", Option(e.LimitOption()), e.NeededLimit())
+	raise := Textf("raise it: {"+cmp.Or(e.Option, MemoryLimit)+" %dMiB}", (e.Need+1<<20-1)>>20)
 	if e.Or.Format == "" {
 		return raise
 	}
 	return Textf("%v; or %v", raise, e.Or)
 }
-
-// LimitOption names the option that sets the limit.
-func (e *MemoryError) LimitOption() string { return cmp.Or(e.Option, MemoryLimit) }
-
-// NeededLimit returns a value of the option that suffices.
-func (e *MemoryError) NeededLimit() string { return fmt.Sprintf("%dMiB", (e.Need+1<<20-1)>>20) }
 
 func formatMiB(bytes int64) string {
 	if bytes < 1<<20 {
@@ -187,11 +187,15 @@ func (e *OutputError) Error() string { return e.Spell(nil) }
 
 // Spell returns the text of Error, with options in the form that spelling returns.
 func (e *OutputError) Spell(spelling Spelling) string {
-	s := "cannot write " + e.Path + ": " + Spell(e.Err, spelling)
+	return e.spellWith(&speller{spelling: spelling})
+}
+
+func (e *OutputError) spellWith(s *speller) string {
+	text := "cannot write " + e.Path + ": " + s.spellError(e.Err)
 	if e.Remedy.Format != "" {
-		s += "; " + e.Remedy.Spell(spelling)
+		text += "; " + e.Remedy.spellWith(s)
 	}
-	return s
+	return text
 }
 
 func (e *OutputError) Unwrap() error { return e.Err }

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -224,6 +225,37 @@ func TestSpell(t *testing.T) {
 	}
 	if err := Dataf("f", "{mu}: %w", ErrMissing); !errors.Is(err, ErrMissing) {
 		t.Error("Dataf does not wrap")
+	}
+}
+
+// TestAdvice: a change that a sentence advises is spelled like any option, and found in wrapped errors with the value of
+// its own arguments, whatever these contain.
+func TestAdvice(t *testing.T) {
+	memory := &MemoryError{What: "reading", Need: 3 << 20, Limit: 10}
+	for _, c := range []struct {
+		err   error
+		flags string
+		want  []Change
+	}{
+		{Usagef("see {k}"), "see --k", nil},
+		{Usagef("%s: use {missing mean}, or leave {-k} and {+times}", "{scale rank}"), "{scale rank}: use --missing mean, or leave --k and --times",
+			[]Change{{Option: "missing", Value: "mean"}, {Option: "k", Leave: true}, {Option: "times"}}},
+		{Usagef("%d%% of %s: {columns %[2]s,%s}, not %[1]d", 5, "a\x00%d", "b"), "5% of a\x00%d: --columns a\x00%d,b, not 5", []Change{{Option: "columns", Value: "a\x00%d,b"}}},
+		{Usagef("{k %d} of %d", 3, 4), "--k 3 of 4", []Change{{Option: "k", Value: "3"}}},
+		{Usagef("{deep=%t}", true), "--deep=true", []Change{{Option: "deep", Value: "true"}}},
+		{fmt.Errorf("at x: %w", &DataError{RowGroup: -1, Row: -1, Err: memory, Remedy: Textf("leave {-k} out")}),
+			"at x: reading needs 3.0 MiB but the limit is 10 bytes; raise it: --memory-limit 3MiB; leave --k out",
+			[]Change{{Option: "memory-limit", Value: "3MiB"}, {Option: "k", Leave: true}}},
+		{&OutputError{Path: "o", Err: errors.New("full"), Remedy: Textf("choose {o %s}", "p")}, "cannot write o: full; choose --o p", []Change{{Option: "o", Value: "p"}}},
+		{Usagef("unknown verb%s", Correction{"selct", "select"}), "unknown verb; did you mean select?", []Change{{Word: Correction{"selct", "select"}}}},
+		{Usagef("unknown verb%s", Correction{}), "unknown verb", nil},
+	} {
+		if got := Spell(c.err, func(option string) string { return "--" + option }); got != c.flags {
+			t.Errorf("got %q, want %q", got, c.flags)
+		}
+		if got := AdvisedChanges(c.err); !slices.Equal(got, c.want) {
+			t.Errorf("%v advises %+v, want %+v", c.err, got, c.want)
+		}
 	}
 }
 

@@ -405,6 +405,6 @@ func TestCheckAndDiffRefuse(t *testing.T) {
 		{with, exit.Done, ""},
 	}, filepath.Dir(sel))
 	r := invoke(append(strings.Fields(with), "--memory-limit", "10MiB")...)
-	_, limit, _ := strings.Cut(r.err, "--memory-limit ")
-	must(t, append(strings.Fields(with), "--memory-limit", strings.TrimSpace(limit))...)
+	_, limit, _ := strings.Cut(retryCommand(r.err), "--memory-limit ")
+	must(t, append(strings.Fields(with), "--memory-limit", limit)...)
 }

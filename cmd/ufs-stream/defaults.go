@@ -99,7 +99,7 @@ func applyDefaults(c *cli, cmd *cobra.Command) error {
 			continue
 		}
 		if err := cmd.Flags().Set(s.flag, s.value); err != nil {
-			return stream.Usagef("%s: %s %s: %s", s.source, program.FlagOf(s.flag), s.value, program.ExpectedValue(err))
+			return stream.Usagef("%s: %s %s: %w", s.source, program.FlagOf(s.flag), s.value, program.ExpectedValue(err))
 		}
 		if s.flag == "messages" { // no error is due to it
 			continue

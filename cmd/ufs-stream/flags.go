@@ -103,12 +103,7 @@ type requestFlag struct {
 
 func (f *requestFlag) String() string { return f.option.FormatValue(f.req) }
 
-func (f *requestFlag) Set(text string) error {
-	if err := f.option.ParseValue(f.req, text); err != nil {
-		return errors.New(stream.Spell(err, program.FlagOf))
-	}
-	return nil
-}
+func (f *requestFlag) Set(text string) error { return f.option.ParseValue(f.req, text) }
 
 func (f *requestFlag) Type() string { return "number" }
 
@@ -289,7 +284,7 @@ func (c *choiceFlag) String() string { return c.value }
 
 func (c *choiceFlag) Set(s string) error {
 	if !slices.Contains(c.allowed, s) {
-		return fmt.Errorf("want %s%s", strings.Join(c.allowed, ", "), program.DidYouMean(s, c.allowed))
+		return stream.Errorf("want %s%v", strings.Join(c.allowed, ", "), program.DidYouMean(s, c.allowed))
 	}
 	if c.value = s; c.set != nil {
 		c.set(s)

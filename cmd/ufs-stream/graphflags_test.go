@@ -61,7 +61,7 @@ func TestGraphExitCodes(t *testing.T) {
 		{"scan --method mcfs --weight x000 -o " + at("x.ufs") + " " + in, exit.Usage, "not for method mcfs"},
 		{"select --method sfufs -", exit.Usage, "--method greedy"},
 		{"select --method graphgreedy -", exit.Usage, "save it to a file"},
-		{read + " --smooth 2", exit.Usage, "--smooth is not for method sfufs but for graphgreedy"},
+		{read + " --smooth 2", exit.Usage, "--smooth is not for method sfufs but for --method graphgreedy"},
 		{"select --method mcfs --require-converged " + in, exit.Usage, "not for method mcfs"},
 		{"select --method graphgreedy --target spectral --smooth 3 " + in, exit.Usage, "--clusters"},
 		{"select --method graphgreedy --clusters 3 " + in, exit.Usage, "--target spectral"},

@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 	if isTerminal && len(args) == 0 {
 		root.RunE = func(*cobra.Command, []string) error { return writeFirstSteps(c.out) }
 	}
-	return program.Program{Root: root, Out: c.out, Err: c.errPage, Resume: c.printHowToResume, AsJSON: c.writesJSON, Remedy: c.findRemedy, WriteHelpJSON: c.writeHelpJSON}.Run(ctx, args)
+	return program.Program{Root: root, Out: c.out, Err: c.errPage, Resume: c.printHowToResume, Retry: c.printRetry, AsJSON: c.writesJSON, Remedy: c.findRemedy, WriteHelpJSON: c.writeHelpJSON}.Run(ctx, args)
 }
 
 func newRoot(c *cli) *cobra.Command {
@@ -212,31 +212,37 @@ func (c *cli) printHowToResume(err error) {
 	case errors.As(err, new(*stream.MemoryError)):
 		c.errPage.Printf("finished work is kept in %s; the same command with a higher limit continues from it\n", saved.Checkpoint)
 	default:
-		args, hidden := redactArgs(c.args)
-		c.errPage.Printf("progress is saved in %s; continue with:\n  %s\n", saved.Checkpoint, shell.Quote(append([]string{os.Args[0]}, args...)...))
-		if hidden {
-			c.errPage.Printf("the URLs are shown without possible secrets: give them as before\n")
-		}
+		c.errPage.Printf("progress is saved in %s; continue with:\n", saved.Checkpoint)
+		c.printCommand(c.args)
+	}
+}
+
+func (c *cli) printRetry(args []string) {
+	if !c.quiet && c.progress.value != "json" { // programs that read standard error take no advice
+		c.errPage.Printf("try:\n")
+		c.printCommand(args)
+	}
+}
+
+func (c *cli) printCommand(args []string) {
+	args, hidden := redactArgs(args)
+	c.errPage.Printf("  %s\n", shell.Quote(append([]string{os.Args[0]}, args...)...))
+	if hidden {
+		c.errPage.Printf("the URLs are shown without possible secrets: give them as before\n")
 	}
 }
 
 // findRemedy returns the remedy of an error for messages in JSON: in words if the run kept its work, and as a command
-// if the same one may now succeed, or one with a higher limit. A command that has secrets is left out.
-func (c *cli) findRemedy(err error) (words, command string) {
+// if the same one may now succeed, or the one with the arguments retry. A command that has secrets is left out.
+func (c *cli) findRemedy(err error, retry []string) (words, command string) {
 	saved, isSaved := errors.AsType[*ufs.Interrupted](err)
-	low, isLow := errors.AsType[*stream.MemoryError](err)
-	args, hidden := redactArgs(c.args)
-	if isLow {
-		end := slices.Index(args, "--")
-		if end < 0 {
-			end = len(args)
-		}
-		args = slices.Insert(args, end, program.FlagOf(low.LimitOption()), low.NeededLimit())
-	}
 	if isSaved {
 		words = fmt.Sprintf("finished work is kept in %s; the command continues from it", saved.Checkpoint)
 	}
-	if !hidden && (isLow || isSaved || stream.Temporary(err)) {
+	if retry == nil && (isSaved || stream.Temporary(err)) {
+		retry = c.args
+	}
+	if args, hidden := redactArgs(retry); retry != nil && !hidden {
 		command = shell.Quote(append([]string{os.Args[0]}, args...)...)
 	}
 	return words, command

@@ -48,7 +48,7 @@ func invoke(args ...string) result {
 
 // optionMark is what stands for an option in a [stream.Text]: nobody should see it. A $ before it makes it
 // a variable of a completion script.
-var optionMark = regexp.MustCompile(`(^|[^$])\{[a-z][a-z-]*\}`)
+var optionMark = regexp.MustCompile(`(^|[^$])\{[+-]?[a-z][a-z-]*\}`)
 
 // plantedSecret stands in tests for what is secret in a URL. Whatever the program is given, it is in no message and no
 // output.

@@ -157,7 +157,7 @@ func smallestLimit(t *testing.T, args ...string) {
 	var n program.Bytes
 	for r := invoke(append(args, "--memory-limit", name)...); r.code != exit.Done; r = invoke(append(args, "--memory-limit", name)...) {
 		var found bool
-		_, name, found = strings.Cut(strings.TrimSpace(r.err), "--memory-limit ")
+		_, name, found = strings.Cut(retryCommand(r.err), "--memory-limit ")
 		if steps++; r.code != exit.Memory || !found || n.Set(name) != nil || steps > 2 || steps > 1 && args[0] != "merge" {
 			t.Fatalf("%v, step %d: exit code %d: %s", args, steps, r.code, r.err)
 		}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/app/exit"
 	"github.com/ufs-stream/ufs-stream/internal/testing/long"
+	mustbe "github.com/ufs-stream/ufs-stream/internal/testing/must"
 	"github.com/ufs-stream/ufs-stream/internal/testing/tabletest"
 	"github.com/ufs-stream/ufs-stream/methods"
 )
@@ -104,5 +107,77 @@ func TestRemediesAreTaken(t *testing.T) {
 	}
 	if tried < long.CountCases(20, 40) {
 		t.Errorf("only %d remedies were tried", tried)
+	}
+}
+
+// retryCommand returns the command that an error ends with, or "".
+func retryCommand(errors string) string {
+	_, after, _ := strings.Cut(errors, "\ntry:\n  ")
+	command, _, _ := strings.Cut(after, "\n")
+	return command
+}
+
+// TestRetriesArePasted: an error that decides how the run succeeds ends with its whole command, and a shell runs that.
+// The row "" is a command that errors decide nothing for.
+func TestRetriesArePasted(t *testing.T) {
+	at := folder(t)
+	table := tabletest.NewFactors("groups", 1, 2, 3000, 40, 4)
+	file := columnsFile(t, at("a b's.parquet"), table.Names, table.Cols...)
+	mustbe.Do(t, os.Mkdir(at("parts"), 0o777))
+	columnsFile(t, at("parts/1.parquet"), table.Names, table.Cols...)
+	columnsFile(t, at("parts/2.parquet"), append([]string{"other"}, table.Names[1:]...), table.Cols...)
+	csv := write(t, "rows.csv", "x,y,site\n"+strings.Repeat("1,2,a\n2,5,b\n4,1,a\n", 30))
+	must(t, "scan", file, "-o", at("all.ufs"))
+	t.Setenv(asProgram, "1")
+	first, last := table.Names[0], table.Names[len(table.Names)-1]
+	for _, c := range []struct {
+		args    []string
+		changed string // a part of the command
+	}{
+		{[]string{"selct", file, "-k", "3"}, "select '"},
+		{[]string{"select", file, "--metod", "greedy", "-k3"}, "--method greedy -k3"},
+		{[]string{"select", file, "--metod=greedy", "-k3"}, "--method=greedy -k3"},
+		{[]string{"select", file, "--method", "gredy", "-k3"}, "--method greedy"},
+		{[]string{"select", file, "--format=jsn", "-k3"}, "--format=json"},
+		{[]string{"select", file, "--missing", "eror", "-k3"}, "--missing error"},
+		{[]string{"select", file, "--scale", "standrd", "-k3"}, "--scale standard"},
+		{[]string{"select", csv, "--label", "sitee", "-k1"}, "--label site"},
+		{[]string{"select", file, "--columns", first + "," + last + "_", "-k1"}, first + "," + last},
+		{[]string{"select", file, "--where", "x > 1", "-k3"}, ""},
+		{[]string{"select", file, "-k", "3", "--memory-limit", "12MiB"}, "-k 3 --memory-limit "},
+		{[]string{"select", file, "-vk3", "--memory-limit=12MiB", "--method", "sfufs"}, "-vk3 --memory-limit "},
+		{[]string{"select", at("parts"), "-k", "3"}, "--union-by-name"},
+		{[]string{"select", file, "-k", "3", "--method", "eufs", "--missing", "pairwise"}, "--missing mean"},
+		{[]string{"select", file, "-k", "3", "--method", "eufs", "--stability"}, "--method eufs"},
+		{[]string{"select", file, "-k", "3", "--method", "greedy", "--sketch", "100", "--stability=4"}, "--sketch 100"},
+		{[]string{"select", file, "-k", "3", "--method", "greedy", "--sketch", "100", "--missing", "pairwise"}, "--missing mean"},
+		{[]string{"select", file, "-k", "auto", "--method", "greedy", "--sketch", "100"}, "-k auto --method greedy"},
+		{[]string{"select", file, "-k", "3", "--method", "greedy", "--sketch", "100", "--refine", "swap"}, "--sketch 100"},
+		{[]string{"select", file, "-k", "3", "--method", "eufs", "--graph", "knn", "--anchors", "20"}, "--graph anchor --anchors 20"},
+		{[]string{"select", file, "-k", "3", "--method", "graphgreedy", "--target", "spectral", "--smooth", "2"}, "--target spectral"},
+		{[]string{"select", file, "-k", "3", "--method", "greedy", "--perplexity", "2"}, ""},
+		{[]string{"select", file, "-k", "3", "--method", "sfufs", "--sigma", "2"}, "--method eufs"},
+		{[]string{"select", "--stats", at("all.ufs"), "-k", "3", "--method", "greedy", "--as-of", "2026-01-01"}, "--method greedy"},
+		{[]string{"select", "--stats", at("all.ufs"), "-k", "3", "--method", "greedy", "--passes", "1"}, "--method greedy"},
+		{[]string{"select", "--stats", at("all.ufs"), "-k", "3", "--method", "greedy", "--stability"}, "--method greedy"},
+		{[]string{"select", "-", "-k", "3", "--method", "gredy"}, ""},
+		{[]string{"select", file, "-q", "-k", "3", "--method", "gredy"}, ""},
+		{[]string{"scan", file, "-o", at("b.ufs"), "--sketch", "100", "--profile-only"}, "--sketch 100"},
+		{[]string{"plan", file, "-k", "3", "--cores", "3"}, "--machines 1,10,100"},
+		{[]string{"eval", file, "--selection", "x032", "-k", "0"}, ""},
+		{[]string{"select", file, "-k", "-1"}, ""},
+	} {
+		r := invoke(c.args...)
+		command := retryCommand(r.err)
+		if r.code == exit.Done || !strings.Contains(command, c.changed) || c.changed == "" && command != "" {
+			t.Errorf("%q: exit code %d, and the command %s; want one with %q\n%s", c.args, r.code, command, c.changed, r.err)
+			continue
+		}
+		if command == "" {
+			continue
+		}
+		if out, err := exec.Command("bash", "-c", command).CombinedOutput(); err != nil { //nolint:gosec // this is what users do
+			t.Errorf("%q ends with\n%s, and that with %v:\n%s", c.args, r.err, err, out)
+		}
 	}
 }

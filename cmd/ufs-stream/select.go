@@ -176,7 +176,7 @@ func checkFlagsAgainstStats(cmd *cobra.Command, q ufs.Request) error {
 	case q.Stats == "" || len(q.Input.Paths) > 0 || isSet("checkpoint"):
 		return nil
 	case isSet("on-error") && !q.SkipBad:
-		return stream.Usagef("--on-error is for reading files; %s is read whole or not at all", place.DisplayName(q.Stats))
+		return stream.Usagef("{-on-error} is for reading files; %s is read whole or not at all", place.DisplayName(q.Stats))
 	case len(unsetFlags) == 0 || !chunkio.IsStats(cmd.Context(), q.Stats, chunkio.FetchOptions{Anonymous: q.Input.Anonymous, Meter: q.Hooks.Meter}):
 		return nil
 	}

@@ -79,7 +79,7 @@ func (o Options) Validate(d int) error {
 		faults.Addf("{refine} swap exchanges single features; leave it out if groups, costs or a budget restrict the choice")
 	}
 	if o.MinGain > 0 && o.Partitioned && !o.Single() {
-		faults.Addf("{min-gain} counts the explained share of the data, but the partition-based algorithm chooses groups by sums of it; use {k}, or {method} greedy")
+		faults.Addf("{min-gain} counts the explained share of the data, but the partition-based algorithm chooses groups by sums of it; use {k}, or {method greedy}")
 	}
 	if o.Groups != nil && len(o.Explain) > 0 {
 		faults.Addf("the groups of explained columns are drawn; leave Groups out")

@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"internal/disk/words":       {},
 	"internal/judging/agree":    {},
 	"internal/app/startup":      {},
-	"internal/app/suggest":      {},
+	"internal/app/suggest":      {"stream"},
 	"internal/app/shell":        {},
 	"internal/testing/faults":   {}, // of tests, in the packages that touch files
 	"internal/disk/journal":     {}, // logs of finished work

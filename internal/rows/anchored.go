@@ -52,7 +52,7 @@ func (g *AnchoredGraph) WeighRows(z kernel.Sparse, x kernel.Matrix[float64]) err
 	for i := range z.Rows {
 		copy(z.Index[i*k:][:k], g.index[i*(k+1):])
 		if !g.weights(z.Value[i*k:][:k], g.distance[i*(k+1):][:k+1]) {
-			return stream.Dataf("", "squared distances between rows and anchors overflow; choose {scale} minmax")
+			return stream.Dataf("", "squared distances between rows and anchors overflow; choose {scale minmax}")
 		}
 	}
 	g.AddWeights(z)

@@ -111,7 +111,7 @@ func FindNearest(ctx context.Context, team *kernel.Team, n, d, k int, room int64
 	}
 	for _, o := range out {
 		if o.Square-o.Square != 0 {
-			return nil, stream.Dataf("", "squared distances between rows overflow; choose {scale} minmax")
+			return nil, stream.Dataf("", "squared distances between rows overflow; choose {scale minmax}")
 		}
 	}
 	return out, nil

@@ -81,7 +81,7 @@ func (s *Source) ReadRows(ctx context.Context, p Pass) (err error) {
 		case c.Rows == 0:
 			return nil
 		case c.Weight != nil && !p.Weighted:
-			return stream.Usagef("{weight}: this method has no row weights; leave it out, or choose {method} greedy")
+			return stream.Usagef("{weight}: this method has no row weights; leave it out, or choose {method greedy}")
 		case learns:
 			s.First, s.Height = append(s.First, s.N), append(s.Height, c.Rows)
 			s.N += c.Rows

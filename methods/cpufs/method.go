@@ -69,7 +69,7 @@ func (m *configuredMethod) Options(o *method.Options) {
 		case m.graph == "none":
 			return stream.Usagef("{graph} none is not for method %s, whose graph weighs {nu}; want knn or anchor", m.name)
 		case m.graph == "knn" && (isSet("anchors") || isSet("anchor-method")):
-			return stream.Usagef("{graph} knn has no anchors; choose {graph} anchor, or leave {anchors} and {anchor-method} out")
+			return stream.Usagef("{graph} knn has no anchors; choose {graph anchor}, or leave {anchors} and {anchor-method} out")
 		}
 		return nil
 	})

@@ -67,7 +67,7 @@ func (s *solver) scanRows(ctx context.Context, sample *anchor.Sampler) error {
 	case s.squares == 0:
 		return stream.Dataf("", "every feature is constant")
 	case !(s.squares <= math.MaxFloat64/maxWeight):
-		return stream.Dataf("", "the sum of squares overflows; choose {scale} minmax")
+		return stream.Dataf("", "the sum of squares overflows; choose {scale minmax}")
 	}
 	s.layOutBlock(nil, slices.Max(s.rows.source.Height))
 	if s.g != nil {

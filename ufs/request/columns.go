@@ -58,7 +58,7 @@ func ExcludesSuspects(q *Request) bool { return q.Columns.AutoExclude || q.Colum
 // and the counts with which a later selection can find suspicious columns.
 func RefuseExclusion(q *Request, verb string) error {
 	if ExcludesSuspects(q) {
-		return stream.Usagef("{auto-exclude} and {max-missing}: a %s keeps all columns, and what tells which to leave out; ask it of select with {stats}", verb)
+		return stream.Usagef("{-auto-exclude} and {-max-missing}: a %s keeps all columns, and what tells which to leave out; ask it of select with {stats}", verb)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func SettleInput(q *Request) error {
 		q.Columns.Sparse = chunkio.DefaultSparse(context.Background(), q.Input.Paths, q.Input.Stdin, acceptsMaps)
 	}
 	if q.Columns.Sparse != "" && len(q.Columns.Names)+len(q.Columns.Exclude) > 0 {
-		return stream.Usagef("{sparse} takes all features of the lists; {columns} and {exclude} do not go with it")
+		return stream.Usagef("{sparse} takes all features of the lists; {-columns} and {-exclude} do not go with it")
 	}
 	q.Columns.Missing = cmp.Or(q.Columns.Missing, MissingMean)
 	if !slices.Contains(MissingPolicies(), q.Columns.Missing) {
@@ -62,7 +62,7 @@ func SettleInput(q *Request) error {
 
 func checkColumnOptions(q *Request) error {
 	if q.Columns.MissingIndicators && q.Stats == "" && !slices.Contains(KeptMissing(), q.Columns.Missing) {
-		return stream.Usagef("{missing-indicators} is for missing values that are filled in, and {missing} %s leaves none; choose {missing} mean, zero or pairwise", q.Columns.Missing)
+		return stream.Usagef("{missing-indicators} is for missing values that are filled in, and {missing} %s leaves none; choose {missing mean}, zero or pairwise", q.Columns.Missing)
 	}
 	if q.Columns.Categorical == categoricalNone {
 		q.Columns.Categorical = ""

@@ -206,7 +206,7 @@ func (c *keyColumnCheck) errDiffersFromKey(group int, row int64, difference stri
 	}
 	e := stream.Dataf(c.path, "the partition key in the path is %s, and %s", value, difference)
 	e.RowGroup, e.Row, e.Column = group, row, c.key
-	e.Remedy = stream.Textf("write the file without the column, or rename the key's folders; {exclude} %s leaves out both", c.key)
+	e.Remedy = stream.Textf("write the file without the column, or rename the key's folders; {exclude %s} leaves out both", c.key)
 	return e
 }
 

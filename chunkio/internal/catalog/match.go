@@ -177,7 +177,7 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 }
 
 func addUnionOptionRemedy(e *stream.DataError) *stream.DataError {
-	e.Remedy = stream.Textf("all files of an input must have the same columns; with {union-by-name} a column is null where a file lacks it")
+	e.Remedy = stream.Textf("all files of an input must have the same columns; with {+union-by-name} a column is null where a file lacks it")
 	return e
 }
 

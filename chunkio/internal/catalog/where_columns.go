@@ -33,11 +33,11 @@ func findFilterColumn(name string, leaves []format.Leaf, partitionKeys []string)
 		}
 		names = append(names, l.Name)
 	}
-	hint := suggest.DidYouMean(name, names)
-	if hint == "" && len(partitionKeys) > 0 {
-		hint = "; the keys of its partitions are " + strings.Join(partitionKeys, ", ")
+	hint := stream.Textf("%v", suggest.DidYouMean(name, names))
+	if hint.String() == "" && len(partitionKeys) > 0 {
+		hint = stream.Textf("; the keys of its partitions are %s", strings.Join(partitionKeys, ", "))
 	}
-	return FilterColumn{}, stream.Usagef("{where}: no column is named %s%s", name, hint)
+	return FilterColumn{}, stream.Usagef("{where}: no column is named %s%v", name, hint)
 }
 
 func comparisonKindOfLeaf(leaf format.Leaf) where.Kind {

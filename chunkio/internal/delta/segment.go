@@ -73,13 +73,13 @@ func (t *table) segmentSince(since, version int64) (segment, error) {
 	}
 	i := slices.IndexFunc(t.checkpoints, func(c checkpoint) bool { return c.version >= first-1 && c.version < version })
 	if first > 0 && i < 0 {
-		return segment{}, stream.Usagef("{since} %d: the log of %s has no changes that lead to version %d any more; scan the whole table, without {since}", since, t.name, version)
+		return segment{}, stream.Usagef("{since} %d: the log of %s has no changes that lead to version %d any more; scan the whole table, without {-since}", since, t.name, version)
 	}
 	oldest := int64(0)
 	if first > 0 {
 		oldest = t.checkpoints[i].version
 	}
-	return segment{}, stream.Usagef("{since} %d: the log of %s does not have all changes since then any more, and version %d is the oldest that is possible; if there are no statistics of a version from that on, scan the whole table, without {since}", since, t.name, oldest)
+	return segment{}, stream.Usagef("{since} %d: the log of %s does not have all changes since then any more, and version %d is the oldest that is possible; if there are no statistics of a version from that on, scan the whole table, without {-since}", since, t.name, oldest)
 }
 
 // suggestVersions describes the versions that can be read although the commit `missing` is absent: the versions before

@@ -152,7 +152,7 @@ func Validate(o Options) error {
 		return stream.Usagef("{label} and {weight} both name %s", o.Label)
 	}
 	if o.Union && o.Sparse != "" {
-		return stream.Usagef("{union-by-name} is for columns; {sparse} rows number theirs, and go without it")
+		return stream.Usagef("{-union-by-name} is for columns; {sparse} rows number theirs, and go without it")
 	}
 	for option, isSet := range map[string]bool{"times": o.Times, "missing-indicators": o.Indicators, "categorical": o.Categories != nil} {
 		if isSet && o.Sparse != "" {

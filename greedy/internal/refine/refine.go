@@ -150,5 +150,5 @@ func ErrNeedsGram(d int) error {
 
 // ErrWithSketch returns the error for exchanges of features if a sketch selects them.
 func ErrWithSketch() error {
-	return stream.Usagef("{refine} swap works on the exact Gram matrix; leave it or {sketch} out")
+	return stream.Usagef("{-refine} swap works on the exact Gram matrix; leave it or {sketch} out")
 }

@@ -24,7 +24,7 @@ import (
 func SelectSketched(ctx context.Context, g *gram.Gram, src stream.Source, std *gram.Standardizer, passes int, opt selection.StreamOptions) (*selection.Result, error) {
 	switch {
 	case len(opt.Explain) > 0:
-		return nil, stream.Usagef("{explain-columns} needs the exact products with the explained columns; leave it or {sketch} out")
+		return nil, stream.Usagef("{explain-columns} needs the exact products with the explained columns; leave it or {-sketch} out")
 	case opt.Partitioned:
 		return nil, stream.Usagef("the partition-based algorithm has its target in one pass, and no use of a sketch")
 	case opt.Refine:

@@ -1,8 +1,6 @@
 package program
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
@@ -19,7 +17,7 @@ func MakeGroup(cmd *cobra.Command, noun string) {
 			return cmd.Help()
 		}
 		known := convert.Each(cmd.Commands(), func(sub *cobra.Command) string { return sub.Name() })
-		return stream.Usagef("unknown %s %q%s", noun, args[0], nearestOrHelp(cmd, args[0], known))
+		return stream.Usagef("unknown %s %q%v", noun, args[0], nearestOrHelp(cmd, args[0], known))
 	}
 }
 
@@ -75,17 +73,14 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 func UsageLine(cmd *cobra.Command) string { return "usage: " + cmd.UseLine() }
 
 // DidYouMean returns a suggestion to add to an error about an unknown name. It returns "" if no known name is similar.
-func DidYouMean(name string, known []string) string {
-	if near := suggest.NearestName(name, known); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
+func DidYouMean(name string, known []string) stream.Correction {
+	return suggest.DidYouMean(name, known)
 }
 
 // nearestOrHelp suggests a similar known name, or else the help, which lists all names.
-func nearestOrHelp(cmd *cobra.Command, name string, known []string) string {
-	if near := DidYouMean(name, known); near != "" {
-		return near
+func nearestOrHelp(cmd *cobra.Command, name string, known []string) stream.Text {
+	if near := DidYouMean(name, known); near.Known != "" {
+		return stream.Textf("%v", near)
 	}
-	return fmt.Sprintf("; see %s --help", cmd.CommandPath())
+	return stream.Textf("; see %s --help", cmd.CommandPath())
 }

@@ -23,41 +23,41 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
-		return stream.Usagef("%s%s", err, nearestOrHelp(cmd, "--"+unknown.GetSpecifiedName(), known))
+		return stream.Usagef("%s%v", err, nearestOrHelp(cmd, "--"+unknown.GetSpecifiedName(), known))
 	}
 	list := nearestOrHelp(cmd, "", nil)
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return stream.Usagef("%s %s: %s%s", FlagOf(invalid.GetFlag().Name), invalid.GetValue(), expectedValue(invalid), list)
+		return stream.Usagef("%s %s: %w%v", FlagOf(invalid.GetFlag().Name), invalid.GetValue(), expectedValue(invalid), list)
 	}
-	return stream.Usagef("%s%s", err, list)
+	return stream.Usagef("%s%v", err, list)
 }
 
 // ExpectedValue describes the values that a flag accepts. err is the error of setting the flag to another value.
-func ExpectedValue(err error) string {
+func ExpectedValue(err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return expectedValue(invalid)
 	}
-	return err.Error()
+	return err
 }
 
 // expectedValue describes the values that a flag accepts. If the type of the flag belongs to this project, the error
 // contains a description of the values. If it belongs to pflag, the error only has the text of the parser.
-func expectedValue(invalid *pflag.InvalidValueError) string {
+func expectedValue(invalid *pflag.InvalidValueError) error {
 	switch invalid.GetFlag().Value.Type() {
 	case "bool":
-		return "want true or false"
+		return errors.New("want true or false")
 	case "int", "int64":
-		return "want a whole number"
+		return errors.New("want a whole number")
 	case "intSlice":
-		return "want whole numbers, as 1,10,100"
+		return errors.New("want whole numbers, as 1,10,100")
 	case "uint64":
-		return "want a whole number from 0 on"
+		return errors.New("want a whole number from 0 on")
 	case "float64":
-		return "want a number"
+		return errors.New("want a number")
 	case "duration":
-		return "want a duration such as 30s or 5m"
+		return errors.New("want a duration such as 30s or 5m")
 	}
-	return errors.Unwrap(invalid).Error()
+	return errors.Unwrap(invalid)
 }
 
 // Bytes is a flag value for a number of bytes, such as "512MiB", "4GB" or "1000000".

@@ -47,11 +47,11 @@ func (m Message) WriteJSON(page *screen.Page) {
 
 // describeError makes the message about the error of cmd. After an interruption it only describes an output that was not
 // written, because other errors are usually caused by the interruption.
-func (p Program) describeError(cmd *cobra.Command, err error, code int) Message {
+func (p Program) describeError(cmd *cobra.Command, err error, retry []string, code int) Message {
 	spelling := spellingFor(cmd)
 	m := Message{Event: EventError, Kind: exit.KindOf(code), ExitCode: code}
 	if p.Remedy != nil {
-		m.Remedy, m.Command = p.Remedy(err)
+		m.Remedy, m.Command = p.Remedy(err, retry)
 	}
 	unsaved, isUnsaved := errors.AsType[*stream.OutputError](err)
 	if code == exit.Interrupted {

@@ -40,12 +40,14 @@ type Program struct {
 	// Resume, if not nil, is called after an interruption, or after a memory limit that was too low. It must print to
 	// Err how the user can continue the run.
 	Resume func(err error)
+	// Retry, if not nil, must print to Err the arguments with which a failed run may succeed.
+	Retry func(args []string)
 	// AsJSON, if not nil, reports whether errors are written as messages in JSON, one a line. They then have the remedy,
 	// so that Resume is not called.
 	AsJSON func() bool
 	// Remedy, if not nil, returns the remedy of an error for these messages: in words, or empty to keep the words of the
-	// error itself, and as the command to try next, for a shell, or empty if there is none.
-	Remedy func(err error) (words, command string)
+	// error itself, and as the command to try next, for a shell, or empty if there is none. retry is as for Retry, or nil.
+	Remedy func(err error, retry []string) (words, command string)
 	// WriteHelpJSON, if not nil, writes the help of a command to Out as JSON: of the root all of it.
 	WriteHelpJSON func(named *cobra.Command) error
 }
@@ -80,10 +82,11 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		err = errors.Join(ctx.Err(), err)
 	}
 	code = exit.CodeOf(err)
+	retry := changeArgs(cmd.Flags(), args, stream.AdvisedChanges(err))
 	switch {
 	case err == nil:
 	case p.writesJSON():
-		p.describeError(cmd, err, code).WriteJSON(screen.NewPage(p.Err))
+		p.describeError(cmd, err, retry, code).WriteJSON(screen.NewPage(p.Err))
 	case ctx.Err() != nil:
 		// Other errors are usually caused by the interruption and not worth printing.
 		fmt.Fprintf(p.Err, "%s: interrupted\n", p.Root.Name())
@@ -97,6 +100,9 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		p.reportError(cmd, err)
 		if limit := (*stream.MemoryError)(nil); errors.As(err, &limit) && p.Resume != nil {
 			p.Resume(err)
+		}
+		if retry != nil && p.Retry != nil {
+			p.Retry(retry)
 		}
 	}
 	return code

@@ -1,7 +1,11 @@
 // Package suggest finds the known name that a misspelt name probably means.
 package suggest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ufs-stream/ufs-stream/stream"
+)
 
 // NearestName returns the known name with the smallest edit distance to name, ignoring case. If there are several, it
 // returns the first. For a name of n letters the distance may be at most (n+1)/3, rounded down. So in a name of five
@@ -42,10 +46,10 @@ func editDistance(a, b []rune) int {
 	return row[len(b)]
 }
 
-// DidYouMean returns a suggestion to add to an error about an unknown name. It returns "" if no known name is similar.
-func DidYouMean(name string, among []string) string {
-	if s := NearestName(name, among); s != "" {
-		return "; did you mean " + s + "?"
+// DidYouMean returns a suggestion to add to an error about an unknown name. It is empty if no known name is similar.
+func DidYouMean(name string, among []string) stream.Correction {
+	if known := NearestName(name, among); known != "" {
+		return stream.Correction{Unknown: name, Known: known}
 	}
-	return ""
+	return stream.Correction{}
 }

@@ -210,7 +210,7 @@ func (c *Candidates) checkFeasible(r *settled.Run) error {
 		for c.InputNames(i) == nil {
 			i++
 		}
-		return stream.Usagef("%s stands for several features, which are chosen as one, and method %s has no score of every feature; {method} greedy serves it", c.Name(i), r.Bound.Name)
+		return stream.Usagef("%s stands for several features, which are chosen as one, and method %s has no score of every feature; {method greedy} serves it", c.Name(i), r.Bound.Name)
 	}
 	taken, forbidden := make(map[int]int), c.Forbidden(len(c.Columns))
 	for _, i := range c.Keep {

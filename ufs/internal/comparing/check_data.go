@@ -56,7 +56,7 @@ func (c *checker) loadStats(ctx context.Context, path string) (*checkedData, err
 		return nil, err
 	}
 	if c.Baseline != "" && (head.Kind == statistics.KindSketch || head.Kind == statistics.KindSketchedGraph) {
-		return nil, stream.Usagef("%s holds a sketch of the rows, and only Gram statistics show changes since {baseline}; leave {baseline} out, or make them: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
+		return nil, stream.Usagef("%s holds a sketch of the rows, and only Gram statistics show changes since {baseline}; leave {-baseline} out, or make them: ufs-stream scan INPUT… {o} FILE.ufs", file.Path())
 	}
 	q := c.request
 	q.Stats, q.Choice.Keep = path, nil

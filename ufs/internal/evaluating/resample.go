@@ -84,7 +84,7 @@ func resampleSelections(ctx context.Context, e *evaluator) error {
 	}
 	half := int64(e.usedRows) / 2
 	if half < 2 {
-		return stream.Usagef("{resamples} selects from half as many rows, 2 or more, and there are %s; {resamples} 0 does without", wording.CountNoun(e.usedRows, "row"))
+		return stream.Usagef("{resamples} selects from half as many rows, 2 or more, and there are %s; {resamples 0} does without", wording.CountNoun(e.usedRows, "row"))
 	}
 	made, err := openReselections(ctx, e, half)
 	if err != nil {

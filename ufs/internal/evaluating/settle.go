@@ -218,7 +218,7 @@ func (e *evaluator) settleOptions() error {
 			return stream.Errorf("%w%s", err, suggest.DidYouMean(e.Scale, request.ScaleNames()))
 		}
 		if e.errorScale = e.clusterScale; e.clusterScale == gram.ScaleRank {
-			return stream.Usagef("{scale} rank: eval scales by the rows that it judges, which need not be those that ranks were taken of; choose {scale} standard")
+			return stream.Usagef("{scale} rank: eval scales by the rows that it judges, which need not be those that ranks were taken of; choose {scale standard}")
 		}
 	} else if e.errorScale, err = gram.ParseScale(scale); err != nil {
 		return stream.Dataf(e.recordedSelections()[0].Path, "%v", err) // a data error, because the file is wrong and not the request

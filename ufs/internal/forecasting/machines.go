@@ -19,7 +19,7 @@ func (f *Forecast) OnMachines(m result.Machines) error {
 	}
 	switch {
 	case len(m.Counts) == 0:
-		return stream.Usagef("{rates} and {cores} describe the machines of {machines}; add {machines} 1,10,100")
+		return stream.Usagef("{rates} and {cores} describe the machines of {machines}; add {machines 1,10,100}")
 	case slices.Min(m.Counts) < 1:
 		return stream.Usagef("{machines}: want numbers from 1 on, as 1,10,100")
 	case m.Cores < 0:

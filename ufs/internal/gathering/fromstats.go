@@ -74,7 +74,7 @@ func gatherFromFileOnce(g *Gatherer, file *chunkio.StatsReader, usesDefaultSize 
 		return gatherSketchedGraph(w, file, seen, shape)
 	}
 	if r.Choice.Reads > 0 || r.Choice.Sketch != "" {
-		return nil, stream.Usagef("{sketch} and {passes}: %s holds no sketch; leave them out, or scan with {sketch}", r.Stats)
+		return nil, stream.Usagef("{-sketch} and {-passes}: %s holds no sketch; leave them out, or scan with {sketch}", r.Stats)
 	}
 	switch {
 	case r.Bound.From == method.FromGram:
@@ -189,7 +189,7 @@ func settleHashShards(r *settled.Run, file *chunkio.StatsReader) error {
 	case err != nil:
 		return err
 	case shards == 0:
-		return stream.Usagef("{stability}: %s was scanned without it, and halves of its rows cannot be told apart; scan again with {stability}, or leave it out", r.Stats)
+		return stream.Usagef("{-stability}: %s was scanned without it, and halves of its rows cannot be told apart; scan again with {stability}, or leave it out", r.Stats)
 	case r.Choice.Stability != request.AnyShards && r.Choice.Stability != shards:
 		return stream.Usagef("{stability} %d: %s has %d hash shards; leave the number out, or scan again with the one you want", r.Choice.Stability, r.Stats, shards)
 	}

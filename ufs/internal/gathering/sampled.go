@@ -127,7 +127,7 @@ func (s *sampleGatherer) settleSampleOptions() error {
 	case complete:
 		return stream.Errorf("%s: %w", s.Run.Stats, anchor.ShortSample(keptRows, want, s.Run.Choice.Seed))
 	case s.Run.Bound.IsGiven("sample"):
-		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {sample} out", s.Run.Bound.Sample, s.Run.Stats, wording.WithCommas(keptRows))
+		return stream.Usagef("{sample} %d: %s is of some shards only, and keeps %s of the whole's rows; merge all shards, or leave {-sample} out", s.Run.Bound.Sample, s.Run.Stats, wording.WithCommas(keptRows))
 	default:
 		s.Run.Bound.Sample = keptRows
 	}

@@ -170,13 +170,13 @@ func checkScanRequest(r *settled.Run, q ScanRequest, shard gathering.Shard) erro
 	case shard.Count > 0 && q.SampleRows > 0:
 		return stream.Usagef("{rows} and {shard} do not go together")
 	case r.ParsedScale == gram.ScaleRank && q.KeepRows > 0:
-		return stream.Usagef("{scale} rank is of the rows that a method draws, which {sample-rows} does not know; select from the data, or leave {scale} out")
+		return stream.Usagef("{scale} rank is of the rows that a method draws, which {sample-rows} does not know; select from the data, or leave {-scale} out")
 	case r.ParsedScale == gram.ScaleRank && !q.ProfileOnly && q.Profile == "" && (shard.Count > 0 || r.Shard.Of > 1):
 		return stream.Usagef("{scale} rank: a shard does not know the ranks of all rows; scan all shards with {profile-only} {scale} rank, merge those, and scan with that {profile}")
 	case r.SketchRows > 0 && q.ProfileOnly:
-		return stream.Usagef("{sketch} comes with a profile of its own; leave {profile-only} out")
+		return stream.Usagef("{sketch} comes with a profile of its own; leave {-profile-only} out")
 	case r.SketchRows > 0 && r.ParsedScale == gram.ScaleRank:
-		return stream.Usagef("{scale} rank: a sketch in a file is of the values; select from the data, or leave {scale} out")
+		return stream.Usagef("{scale} rank: a sketch in a file is of the values; select from the data, or leave {-scale} out")
 	case q.Choice.Reads > 0:
 		return stream.Usagef("{passes}: a scan reads once; select from the data reads again")
 	case r.PlanHeader != nil && r.Bound.From.UsesGraph() && !q.ProfileOnly && q.Profile == "":
@@ -287,9 +287,9 @@ func settleKeptRows(r *settled.Run, q ScanRequest) error {
 	case r.Columns.Weight != "":
 		return stream.Usagef("{sample-rows} keeps rows for methods that take no {weight}; leave one of them out")
 	case r.Columns.Missing == request.MissingDropRow && r.Columns.Sparse != "":
-		return stream.Usagef("{sample-rows} keeps rows before any is dropped, and {missing} drop-row drops sparse ones as they are read; use {missing} error or zero")
+		return stream.Usagef("{sample-rows} keeps rows before any is dropped, and {missing} drop-row drops sparse ones as they are read; use {missing zero} or error")
 	case r.Columns.Missing == request.MissingDropRow && r.Bound.From.UsesGraph():
-		return stream.Usagef("{sample-rows} keeps rows before any is dropped, and anchors of method %s come from those that {missing} drop-row leaves; make two profiles, or use {missing} mean or zero", r.Bound.Name)
+		return stream.Usagef("{sample-rows} keeps rows before any is dropped, and anchors of method %s come from those that {missing} drop-row leaves; make two profiles, or use {missing mean} or zero", r.Bound.Name)
 	}
 	if isOverRows {
 		r.Bound.Sample = 0 // the profile is of all rows

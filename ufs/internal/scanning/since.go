@@ -48,7 +48,7 @@ func checkSinceRequest(r *settled.Run, q *ScanRequest) error {
 	case q.Input.Since == nil:
 		return nil
 	case request.NamedCheckpoint(&q.Request) != "":
-		return stream.Usagef("{checkpoint} is for one long pass; the changes {since} a version are short, and are scanned again")
+		return stream.Usagef("{-checkpoint} is for one long pass; the changes {since} a version are short, and are scanned again")
 	case q.SampleRows > 0:
 		return stream.Usagef("{rows} and {since} do not go together: the changes are scanned whole")
 	}
@@ -70,7 +70,7 @@ func refuseLosses(plan planning.Planner, g *gathering.Gatherer) planning.Planner
 			why = "ranks ({scale} rank)"
 		}
 		if why != "" {
-			return budget.Budget{}, stream.Usagef("{since} %d: the table has lost rows since then, by deletes, updates or rewritten files, and "+why+" do not allow to subtract them; scan the whole table, without {since}", *r.Input.Since)
+			return budget.Budget{}, stream.Usagef("{since} %d: the table has lost rows since then, by deletes, updates or rewritten files, and "+why+" do not allow to subtract them; scan the whole table, without {-since}", *r.Input.Since)
 		}
 		return plan(r, ds)
 	}
@@ -104,7 +104,7 @@ func scanLosses(ctx context.Context, r *settled.Run, q ScanRequest, piece gather
 	}
 	gains.Losses = e
 	if err := statistics.CheckSameColumns(gains.Columns, e.Columns); err != nil {
-		return stream.Usagef("{since} %d: the rows gained and lost since then have different columns: %v; scan the whole table, without {since}", *r.Input.Since, err)
+		return stream.Usagef("{since} %d: the rows gained and lost since then have different columns: %v; scan the whole table, without {-since}", *r.Input.Since, err)
 	}
 	return e.Close()
 }

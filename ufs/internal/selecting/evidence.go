@@ -53,7 +53,7 @@ func NewTrial(g *gathering.Gatherer, e *statistics.Bundle, s *stream.Selection) 
 		return nil, errors.Join(err, t.Close(s))
 	}
 	if t.run.ReportsSizes && t.Budget > 0 && t.HasCosts() {
-		return nil, errors.Join(stream.Usagef("path: the choice within {budget} is the better of two for one number of candidates, and the first of it are not the best fewer; leave {budget} out, as the path says what they cost together, or select with each {k}"), t.Close(s))
+		return nil, errors.Join(stream.Usagef("path: the choice within {budget} is the better of two for one number of candidates, and the first of it are not the best fewer; leave {-budget} out, as the path says what they cost together, or select with each {k}"), t.Close(s))
 	}
 	if t.K = g.Run.Choice.K; t.K == 0 && !g.Run.Bound.Takes.Nested && !g.Run.Choice.AutoK {
 		if t.K = t.candidates.Choosable; g.Run.Choice.Budget == 0 {

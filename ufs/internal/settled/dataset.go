@@ -56,7 +56,7 @@ func findCategories(ctx context.Context, r *Run, later ...*Run) error {
 		return nil
 	}
 	if r.ParsedScale == gram.ScaleRank {
-		return stream.Usagef("{categorical}: categories have no ranks; choose {scale} standard")
+		return stream.Usagef("{categorical}: categories have no ranks; choose {scale standard}")
 	}
 	columns, err := request.SplitNames(r.Columns.Categorical)
 	if err != nil {

@@ -79,7 +79,7 @@ func CountFrequencies(ctx context.Context, q *request.Request, opt chunkio.Optio
 	}
 	text, err := json.Marshal(found)
 	if len(text) > maxOptionBytes {
-		return stream.Usagef("{rows-scale} tfidf: the frequencies of %d features take %d bytes, and records hold %d; use {rows-scale} l2, or fewer features", len(found.Features), len(text), maxOptionBytes)
+		return stream.Usagef("{rows-scale} tfidf: the frequencies of %d features take %d bytes, and records hold %d; use {rows-scale l2}, or fewer features", len(found.Features), len(text), maxOptionBytes)
 	}
 	q.Columns.Frequencies = string(text)
 	return err

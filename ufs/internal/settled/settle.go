@@ -58,9 +58,9 @@ func NewRunFor(ctx context.Context, q request.Request, selects bool) (*Run, erro
 	case len(q.Input.Paths) > 0 && q.Stats != "":
 		return nil, stream.Usagef("give INPUT or {stats}, not both")
 	case q.Stats != "" && (q.Input.Version != nil || !q.Input.AsOf.IsZero()):
-		return nil, stream.Usagef("{version} and {as-of} are for Delta tables; {stats} holds what was scanned of one")
+		return nil, stream.Usagef("{-version} and {-as-of} are for Delta tables; {stats} holds what was scanned of one")
 	case q.Stats != "" && request.NamedCheckpoint(&q) != "":
-		return nil, stream.Usagef("{checkpoint} is for reading the input; {stats} has nothing to resume")
+		return nil, stream.Usagef("{-checkpoint} is for reading the input; {stats} has nothing to resume")
 	case place.IsURL(request.NamedCheckpoint(&q)):
 		return nil, stream.Usagef("{checkpoint} %s: want a local folder, which is saved to now and then", place.DisplayName(q.Checkpoint.Folder))
 	}
@@ -125,7 +125,7 @@ func checkMethod(q *request.Request, spec method.Spec) error {
 	case q.Choice.MinGain > 0 && (q.Choice.AutoK || q.Choice.Variance > 0):
 		return stream.Usagef("{min-gain} stops by itself, and so do {k} auto and {variance}; give one of them")
 	case q.Choice.MinGain > 0 && !takes.MinGain && !takes.Sample && !spec.From.UsesGraph():
-		return stream.Usagef("{min-gain} rests on the Gram matrix, which method %s makes none of or uses up; use {k}, or {method} greedy", spec.Name)
+		return stream.Usagef("{min-gain} rests on the Gram matrix, which method %s makes none of or uses up; use {k}, or {method greedy}", spec.Name)
 	case len(q.Choice.ExplainColumns) > 0 && !takes.Explain:
 		return stream.Usagef("{explain-columns} is not for method %s; methods greedy and partgreedy choose columns that reconstruct given ones", spec.Name)
 	case len(q.Choice.Keep) > 0 && !takes.Keep && takes.Turns:
@@ -133,7 +133,7 @@ func checkMethod(q *request.Request, spec method.Spec) error {
 	case q.Columns.Weight != "" && !takes.Weight:
 		return stream.Usagef("{weight} is not for method %s", spec.Name)
 	case q.Columns.Missing == request.MissingPairwise && spec.From.NeedsWholeRows():
-		return stream.Usagef("{missing} pairwise is for methods on the Gram matrix, as greedy: method %s needs every entry of a row; use {missing} mean", spec.Name)
+		return stream.Usagef("{missing} pairwise is for methods on the Gram matrix, as greedy: method %s needs every entry of a row; use {missing mean}", spec.Name)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func settleChoice(ctx context.Context, r *Run) (err error) {
 		return stream.Usagef("{group-most} limits the choice from each group; define the groups with {groups}")
 	}
 	if option := groups.BindingOption(q, r.Bound.Takes); option != "" {
-		return stream.Usagef("%v is not for method %s, which has no score of every feature; {method} greedy serves it", stream.Option(option), r.Bound.Name)
+		return stream.Usagef("%v is not for method %s, which has no score of every feature; {method greedy} serves it", stream.Option(option), r.Bound.Name)
 	}
 	if r.Grouping, err = groups.ReadGroups(ctx, q); err != nil {
 		return err
@@ -192,7 +192,7 @@ func settleStability(r *Run) error {
 	case r.Choice.Stability == 0:
 		return nil
 	case !r.Bound.From.UsesGram():
-		return stream.Usagef("{stability} is not for method %s, whose statistics are no sums that halves of the rows can be made of; leave it out, or let eval select again from other rows ({resamples})", r.Bound.Name)
+		return stream.Usagef("{-stability} is not for method %s, whose statistics are no sums that halves of the rows can be made of; leave it out, or let eval select again from other rows ({resamples})", r.Bound.Name)
 	case r.Choice.Stability == request.AnyShards && r.Stats == "":
 		r.Choice.Stability = halves.DefaultShards
 	}
@@ -209,15 +209,15 @@ func settleSketch(r *Run) error {
 	case len(r.Choice.ExplainColumns) > 0:
 		return stream.Usagef("{explain-columns} needs exact products with the explained columns, and {sketch} estimates them; leave one of them out")
 	case !r.Bound.Takes.Sketch:
-		return stream.Usagef("{sketch} and {passes} are not for method %s; leave them out, or choose {method} greedy", r.Bound.Name)
+		return stream.Usagef("{-sketch} and {-passes} are not for method %s; leave them out, or choose {method} greedy", r.Bound.Name)
 	case r.Bound.From.UsesGraph() && r.Choice.Reads > 0:
-		return stream.Usagef("{passes} is not for method %s, which has its sketch from the pass that makes the graph; leave it out, or choose {method} greedy", r.Bound.Name)
+		return stream.Usagef("{-passes} is not for method %s, which has its sketch from the pass that makes the graph; leave it out, or choose {method} greedy", r.Bound.Name)
 	case r.Choice.Stability > 0:
-		return stream.Usagef("{sketch} has no halves of the rows to compare; leave {stability} or {sketch} out")
+		return stream.Usagef("{sketch} has no halves of the rows to compare; leave {-stability} or {sketch} out")
 	case r.Columns.Missing == request.MissingPairwise:
-		return stream.Usagef("{missing} pairwise: a sketch knows no pairs of columns; use {missing} mean")
+		return stream.Usagef("{missing} pairwise: a sketch knows no pairs of columns; use {missing mean}")
 	case r.Choice.AutoK:
-		return stream.Usagef("{k} auto rests on the exact Gram matrix; give a number, or leave {sketch} out")
+		return stream.Usagef("{k} auto rests on the exact Gram matrix; give a number, or leave {-sketch} out")
 	case r.Choice.MinGain > 0:
 		return stream.Usagef("{min-gain} needs exact shares, but {sketch} estimates them during the choice; use {k}")
 	case r.Choice.Variance > 0:
@@ -230,7 +230,7 @@ func settleSketch(r *Run) error {
 	case r.Stats == "":
 		r.Choice.Reads = cmp.Or(r.Choice.Reads, defaultReads)
 	case r.Choice.Reads > 1:
-		return stream.Usagef("{passes} %d: %s has no rows to read again; select from the data with {sketch}, or take the estimates of {passes} 1", r.Choice.Reads, r.Stats)
+		return stream.Usagef("{passes} %d: %s has no rows to read again; select from the data with {sketch}, or take the estimates of {passes 1}", r.Choice.Reads, r.Stats)
 	default:
 		r.Choice.Reads = 1
 	}
@@ -248,11 +248,11 @@ func checkExclusion(r *Run) error {
 	switch {
 	case !request.ExcludesSuspects(&r.Request):
 	case r.Bound.From.UsesRows() && r.Bound.Takes.Cells:
-		return stream.Usagef("{auto-exclude} and {max-missing}: method %s takes all cells of a grid; leave columns out by name, {exclude}", r.Bound.Name)
+		return stream.Usagef("{-auto-exclude} and {-max-missing}: method %s takes all cells of a grid; leave columns out by name, {exclude}", r.Bound.Name)
 	case r.Bound.From.UsesGraph() && r.Columns.Sparse != "":
-		return stream.Usagef("{auto-exclude} and {max-missing}: method %s measures distances between whole sparse rows; choose {method} greedy, or leave them out", r.Bound.Name)
+		return stream.Usagef("{-auto-exclude} and {-max-missing}: method %s measures distances between whole sparse rows; choose {method} greedy, or leave them out", r.Bound.Name)
 	case r.Stats != "" && r.Bound.From.NeedsWholeRows():
-		return stream.Usagef("{auto-exclude} and {max-missing}: what %s holds for method %s is of whole rows; leave columns out by name and scan again, {exclude}, or choose {method} greedy", r.Stats, r.Bound.Name)
+		return stream.Usagef("{-auto-exclude} and {-max-missing}: what %s holds for method %s is of whole rows; leave columns out by name and scan again, {exclude}, or choose {method} greedy", r.Stats, r.Bound.Name)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func WriteSelection(w io.Writer, s *stream.Selection, o Options) error {
 func writeNames(w io.Writer, s *stream.Selection) error {
 	names := InputNames(s)
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.ContainsAny(name, "\r\n") }); i >= 0 {
-		return stream.Usagef("--format names: the name %q has a line break, and names are lines; take --format json or yaml", names[i])
+		return stream.Usagef("--format names: the name %q has a line break, and names are lines; take {format json} or yaml", names[i])
 	}
 	for _, name := range names {
 		if _, err := fmt.Fprintln(w, name); err != nil {
