@@ -9,7 +9,7 @@ import contextlib
 import os
 import struct
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,26 @@ class Column(NamedTuple):
 
     def count_rows(self) -> int:
         return len(self.values if self.ends is None else self.ends[1:])
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """Return names that tell the columns apart: a name that is empty, or not alone, gets its number."""
+    names = list(names)
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    unique = []
+    for at, name in enumerate(names):
+        plain = name.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no UTF-8
+        if name and counts[name] == 1 and plain == name:
+            unique.append(name)
+            continue
+        own = f"{plain} (column {at})" if name else f"column {at}"
+        while own in counts:
+            own += "'"
+        counts[own] = 1
+        unique.append(own)
+    return unique
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from ._selection import Selection
 COMMAND = "ufs-stream"
 
 Path = Union[str, "os.PathLike[str]"]
-Inputs = Union[Path, Sequence[Path], Any]  # Any: a DataFrame of pandas, or a table that offers one
+Inputs = Union[Path, Sequence[Path], Any]  # Any: a DataFrame of pandas, or a table that offers one or a stream of Arrow
 Progress = Union[bool, Callable[[dict[str, Any]], object], None]
 
 
@@ -208,8 +208,8 @@ def select(
 ) -> Selection:
     """Select features and return the Selection, the dict of ``select --format json``.
 
-    `inputs` is a path, glob, folder or URL, or a list of them, or a DataFrame of pandas, which is read like a file: texts,
-    dates and categories are no features unless `options` say so. It is None with ``stats="all.ufs"``.
+    `inputs` is a path, glob, folder or URL, or a list of them, or a DataFrame of pandas or another table with
+    `__arrow_c_stream__`, which is read like a file: texts, dates and categories are no features unless `options` say so. It is None with ``stats="all.ufs"``.
     `options` are the flags of select with underscores: ``k=20, method="greedy",
     memory_limit="4GiB", where="day >= '2026-01-01'"``. What the command warns of is issued as
     :class:`UFSWarning`, and so is what it fills by the mean without being asked to (``missing``).
@@ -326,7 +326,14 @@ def _write(verb: str, inputs: Inputs | None, output: Path, command: Path | None,
 
 @contextlib.contextmanager
 def _paths(inputs: Inputs | None, temp_dir: Path | None) -> Iterator[list[str]]:
-    """Yield the paths of inputs. A DataFrame is in a temporary file meanwhile."""
+    """Yield the paths of inputs. A DataFrame, or another table, is in a temporary file meanwhile."""
+    if hasattr(inputs, "__arrow_c_stream__") and not is_frame(inputs):
+        from ._arrow import file_of
+        from ._capsule import columns_in
+
+        with columns_in(inputs) as columns, file_of(columns, type(inputs).__name__, temp_dir) as path:
+            yield [path]
+        return
     offer = getattr(inputs, "to_pandas", None)
     if offer is not None:
         inputs = offer()

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from pandas.api.types import infer_dtype
 
-from ._arrow import Column
-
-
-def unique_names(names: Iterable[str]) -> list[str]:
-    """Return names that tell the columns apart: a name that is empty, or not alone, gets its number."""
-    names = list(names)
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    unique = []
-    for at, name in enumerate(names):
-        plain = name.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no UTF-8
-        if name and counts[name] == 1 and plain == name:
-            unique.append(name)
-            continue
-        own = f"{plain} (column {at})" if name else f"column {at}"
-        while own in counts:
-            own += "'"
-        counts[own] = 1
-        unique.append(own)
-    return unique
+from ._arrow import Column, unique_names
+from ._capsule import columns_in
 
 
 def columns_of(frame: Any) -> list[Column]:
@@ -82,3 +63,20 @@ NUMPY_TYPES = {
     "decimal": "f8",
     "date": "M8[D]",
 }
+
+
+def frame_of(table: Any) -> Any:
+    """Return a DataFrame of a table that has `__arrow_c_stream__`, with a copy of its values."""
+    with columns_in(table) as columns:
+        return pd.DataFrame({column.name: series_of(column) for column in columns}, copy=True)
+
+
+def series_of(column: Column) -> Any:
+    values, missing = column.values, column.missing
+    if missing is not None and values.dtype.kind in "biu":  # which have no NaN
+        masked: Any = pd.arrays.BooleanArray if values.dtype.kind == "b" else pd.arrays.IntegerArray
+        return pd.Series(masked(values.copy(), missing))
+    series = pd.Series(values, copy=True)
+    if missing is not None:
+        series = series.mask(missing)
+    return series if column.zone is None else series.dt.tz_localize("UTC").dt.tz_convert(column.zone)

@@ -322,13 +322,17 @@ def is_path(X: Any) -> bool:
 
 
 def table_of(X: Any) -> Any:
-    """Return X as numpy or pandas have it: the DataFrame of a table that offers one, as those of pyarrow and polars
-    do, and NaN in place of what is masked or stands for all that a sparse column does not list."""
+    """Return X as numpy or pandas have it: the DataFrame of a table that offers one, or a stream of Arrow, as those of
+    pyarrow and polars do, and NaN in place of what is masked or stands for all that a sparse column does not list."""
     if hasattr(X, "to_pandas") and not is_frame(X):
         try:
             X = X.to_pandas()
-        except ImportError:  # polars needs pyarrow for it, and numpy reads what it has without names
-            return X
+        except ImportError:  # polars needs pyarrow for it
+            pass
+    if hasattr(X, "__arrow_c_stream__") and not is_frame(X):
+        from ._frame import frame_of  # imports pandas
+
+        X = frame_of(X)
     if isinstance(X, np.ma.MaskedArray):
         masked: Any = X
         return masked.astype(np.float64).filled(np.nan) if masked.mask.any() else masked.data
