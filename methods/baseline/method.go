@@ -31,16 +31,16 @@ func Specs() []method.Spec {
 	spec := func(name, about string, from method.From, scale gram.Scale, m method.Method) method.Spec {
 		return method.Spec{Name: name, About: about, Guide: guides[name], From: from, Scale: scale, Takes: method.Takes{Factor: true}, New: func() method.Method { return m }}
 	}
-	list := []method.Spec{
-		spec("variance", "the features that vary most", method.FromProfile, gram.ScaleNone, scoreMethod{score: func(e *method.Evidence) []float64 { return Variance(e.Std) }}),
-		spec("random", "features by chance, of the seed and their names", method.FromProfile, gram.ScaleNone, scoreMethod{score: func(e *method.Evidence) []float64 { return Random(e.Columns, e.Seed) }}),
+	list := []method.Spec{ // the yardsticks last
+		spec("mcfs", "the features that explain the clusters of the graph (Cai, Zhang, He 2010)", method.FromGraph, gram.ScaleStandard, nil),
 		spec("laplacian", "the features that vary least between neighbouring rows (He, Cai, Niyogi 2005)", method.FromGraph, gram.ScaleStandard,
 			scoreMethod{score: func(e *method.Evidence) []float64 { return LaplacianScore(e.Graph) }, lowest: true}),
-		spec("mcfs", "the features that explain the clusters of the graph (Cai, Zhang, He 2010)", method.FromGraph, gram.ScaleStandard, nil),
+		spec("variance", "the features that vary most", method.FromProfile, gram.ScaleNone, scoreMethod{score: func(e *method.Evidence) []float64 { return Variance(e.Std) }}),
+		spec("random", "features by chance, of the seed and their names", method.FromProfile, gram.ScaleNone, scoreMethod{score: func(e *method.Evidence) []float64 { return Random(e.Columns, e.Seed) }}),
 	}
-	list[2].Takes.Sketch, list[2].Takes.Diagonal = true, true
-	list[3].Takes.Sketch = true
-	list[3].New = func() method.Method { return &mcfsMethod{} }
+	list[0].Takes.Sketch = true
+	list[0].New = func() method.Method { return &mcfsMethod{} }
+	list[1].Takes.Sketch, list[1].Takes.Diagonal = true, true
 	return list
 }
 
