@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/RoaringBitmap/roaring/v2/roaring64"
-
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/remaining"
 )
 
@@ -72,9 +70,7 @@ func listChanges(ctx context.Context, t *table, s *replayState) (*Changes, error
 	if rows.repeatedPath() == "" && rows.bytesToRead() < live.bytesToRead() && rows.haveSameNetRows(live) {
 		changes = rows
 	}
-	if err := s.setSome(changes); err != nil {
-		return nil, err
-	}
+	s.setSome(changes)
 	s.liveFiles, s.partitions, s.changes = nil, nil, nil
 	if err := loadDeletionVectors(ctx, t, changes.Added); err != nil {
 		return nil, err
@@ -133,7 +129,7 @@ func (c *Changes) haveSameNetRows(other *Changes) bool {
 	return isKnown && n == 0
 }
 
-func (s *replayState) setSome(c *Changes) error {
+func (s *replayState) setSome(c *Changes) {
 	var first *liveFile
 	choose := func(f liveFile) {
 		if first == nil || f.path < first.path {
@@ -149,12 +145,10 @@ func (s *replayState) setSome(c *Changes) error {
 		}
 	}
 	if first == nil {
-		return nil
+		return
 	}
-	none, err := remaining.KeepOnly(roaring64.New())
 	c.Some = &s.listFiles(slices.Values([]liveFile{*first}), 1)[0]
-	c.Some.vector = &deletionVector{bitmap: none}
-	return err
+	c.Some.vector = &deletionVector{bitmap: remaining.KeepOnly(remaining.Bitmap{}, remaining.Bitmap{})}
 }
 
 func (c *Changes) subtractVectors(t *table) error {
@@ -190,20 +184,15 @@ func appendDifference(t *table, list []File, f, other File) ([]File, error) {
 	if err != nil {
 		return nil, errDamagedVector(t, &other, err)
 	}
+	var both remaining.Bitmap
 	if f.DeletedRows() != nil {
-		both, err := remaining.ParseBitmap(f.DeletedRows())
-		if err != nil {
+		if both, err = remaining.ParseBitmap(f.DeletedRows()); err != nil {
 			return nil, errDamagedVector(t, &f, err)
 		}
-		rows.AndNot(both)
 	}
-	if rows.IsEmpty() {
+	if rows.IsWithin(both) {
 		return list, nil
 	}
-	kept, err := remaining.KeepOnly(rows)
-	if err == nil {
-		err = t.budget.reserveBytes(int64(len(kept)), t.name)
-	}
-	f.vector = &deletionVector{bitmap: kept}
-	return append(list, f), err
+	f.vector = &deletionVector{bitmap: remaining.KeepOnly(rows, both)}
+	return append(list, f), t.budget.reserveBytes(int64(len(f.vector.bitmap)), t.name)
 }

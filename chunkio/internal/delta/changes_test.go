@@ -30,8 +30,14 @@ func describe(t testing.TB, files []File) string {
 		text := f.Path
 		if deleted := f.DeletedRows(); deleted != nil {
 			rows, only := strings.CutPrefix(string(deleted), strings.Repeat("\xff", 8))
-			b := roaring64.New()
-			formattest.Must(t, b.UnmarshalBinary([]byte(rows)))
+			b, others, data := roaring64.New(), roaring64.New(), strings.NewReader(rows)
+			for _, set := range []*roaring64.Bitmap{b, others} {
+				if data.Len() > 0 {
+					_, err := set.ReadPortableFrom(data)
+					formattest.Must(t, err)
+				}
+			}
+			b.AndNot(others)
 			if text += fmt.Sprint(b.ToArray()); !only {
 				text += "deleted"
 			}

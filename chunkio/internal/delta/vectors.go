@@ -190,10 +190,10 @@ func setDeletedRows(f *File, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if n := int64(rows.GetCardinality()); n != f.vector.Cardinality {
+	if n := rows.Rows(); n != f.vector.Cardinality {
 		return fmt.Errorf("it deletes %d rows, and the log says %d", n, f.vector.Cardinality)
 	}
-	if !rows.IsEmpty() {
+	if rows.Rows() > 0 {
 		f.vector.bitmap = bytes.Clone(data[4:])
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/RoaringBitmap/roaring/v2/roaring64"
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -16,33 +15,46 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-// ParseBitmap parses a Roaring bitmap of row positions in the portable 64-bit format of
-// https://github.com/RoaringBitmap/RoaringFormatSpec. It checks everything in it.
-func ParseBitmap(portable []byte) (*roaring64.Bitmap, error) {
-	b, r := roaring64.New(), bytes.NewReader(portable)
-	err := format.Guard(func() error {
-		if _, err := b.ReadPortableFrom(r); err != nil {
-			return err
-		}
-		return b.Validate()
-	})
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the bitmap of its deleted rows is damaged: %w", err)
-	case r.Len() > 0:
-		return nil, fmt.Errorf("the bitmap of its deleted rows ends %d bytes before its data", r.Len())
-	}
-	return b, nil
-}
-
-// remainMark precedes the bitmap of a set of rows that names the remaining rows in place of the deleted ones. No bitmap
-// begins like it: a bitmap begins with a number of at most 32 bits.
+// remainMark precedes the bitmap of a set of rows that names the remaining rows in place of the deleted ones. A second
+// bitmap may follow, of rows that do not remain. No bitmap begins like it: a bitmap begins with a number of at most 32 bits.
 const remainMark = "\xff\xff\xff\xff\xff\xff\xff\xff"
 
-// KeepOnly returns the set of deleted rows for OpenRemaining that leaves only these rows of a file.
-func KeepOnly(rows *roaring64.Bitmap) ([]byte, error) {
-	bitmap, err := rows.ToBytes()
-	return append([]byte(remainMark), bitmap...), err
+// KeepOnly returns the set of deleted rows for OpenRemaining that leaves only these rows of a file, without some others.
+func KeepOnly(rows, others Bitmap) []byte {
+	if len(rows.portable) == 0 {
+		rows.portable = make([]byte, 8)
+	}
+	return slices.Concat([]byte(remainMark), rows.portable, others.portable)
+}
+
+// readDeletedRows returns the rows that a file of total rows lacks, from the argument of OpenRemaining.
+func readDeletedRows(deleted []byte, total uint64) (list runs, err error) {
+	data, namesRemaining := bytes.CutPrefix(deleted, []byte(remainMark))
+	rows, rest, err := cutBitmap(data)
+	if err != nil {
+		return nil, err
+	}
+	var others Bitmap
+	if len(rest) > 0 {
+		if !namesRemaining {
+			return nil, fmt.Errorf("the bitmap of its deleted rows ends %d bytes before its data", len(rest))
+		}
+		if others, err = ParseBitmap(rest); err != nil {
+			return nil, err
+		}
+	}
+	if last := max(rows.end, others.end); last > total {
+		return nil, fmt.Errorf("its table names row %d of it, and it has only %d rows", last-1, total)
+	}
+	if !namesRemaining {
+		return rows.listRuns(), nil
+	}
+	all := func(yield func(start, end uint64) bool) {
+		if total > 0 {
+			yield(0, total)
+		}
+	}
+	return subtractRuns(all, subtractRuns(rows.listRuns(), others.listRuns())), nil
 }
 
 // File is a Parquet file without the deleted rows.
@@ -55,38 +67,37 @@ type File struct {
 	pool   sync.Pool // of *[]float64
 }
 
-// OpenRemaining returns the file without the rows in deleted, a bitmap in the format of ParseBitmap or a result of
+// OpenRemaining returns the file without the rows in deleted, a bitmap in the format of a Bitmap or a result of
 // KeepOnly. Closing it closes f. If the file and the bitmap need more than memory bytes together, or if the bitmap has
 // rows that the file lacks, it fails and f stays open.
 func OpenRemaining(f *parquet.File, deleted []byte, memory int64) (*File, error) {
-	bitmap, namesRemaining := bytes.CutPrefix(deleted, []byte(remainMark))
-	b, err := ParseBitmap(bitmap)
-	if err != nil {
-		return nil, format.PlaceError(f.Input().Name(), -1, "", err)
-	}
 	total := int64(0)
 	for _, rows := range f.GroupRows() {
 		total += rows
 	}
-	if !b.IsEmpty() && b.Maximum() >= uint64(total) {
-		return nil, format.PlaceError(f.Input().Name(), -1, "", fmt.Errorf("its table names row %d of it, and it has only %d rows", b.Maximum(), total))
+	deletedRows, err := readDeletedRows(deleted, uint64(total))
+	if err != nil {
+		return nil, format.PlaceError(f.Input().Name(), -1, "", err)
 	}
 	r := &File{all: f, leaves: slices.Clone(f.Leaves()), digest: f.FooterDigest() ^ xxhash.Sum64(deleted)}
 	if need := r.HeldBytes() + total/rowsPerByte; need > memory {
 		return nil, &stream.MemoryError{What: "the deleted rows of " + f.Input().Name(), Need: need, Limit: memory}
 	}
-	if namesRemaining {
-		b.Flip(0, uint64(total))
-	}
-	start, it := uint64(0), b.Iterator()
 	for _, rows := range f.GroupRows() {
-		g := groupRows{all: rows}
-		for it.HasNext() && it.PeekNext() < start+uint64(rows) {
-			g.deleteRow(int64(it.Next() - start))
+		r.groups = append(r.groups, groupRows{all: rows})
+	}
+	g, first := 0, uint64(0) // the first row of group g
+	for row, end := range deletedRows {
+		for ; row < end; row++ {
+			for ; row >= first+uint64(r.groups[g].all); g++ {
+				first += uint64(r.groups[g].all)
+			}
+			r.groups[g].deleteRow(int64(row - first))
 		}
-		start += uint64(rows)
-		g.countRemaining()
-		r.groups, r.rows = append(r.groups, g), append(r.rows, g.remaining)
+	}
+	for i := range r.groups {
+		r.groups[i].countRemaining()
+		r.rows = append(r.rows, r.groups[i].remaining)
 	}
 	for i := range r.leaves {
 		l := &r.leaves[i]

@@ -313,8 +313,7 @@ func TestKeepOnly(t *testing.T) {
 		others.AddRange(0, rows)
 		others.AndNot(roaring64.BitmapOf(kept...))
 		_, want := openBoth(t, file, others.ToArray())
-		set, err := KeepOnly(roaring64.BitmapOf(kept...))
-		formattest.Must(t, err)
+		set := KeepOnly(parsed(t, roaring64.BitmapOf(append(kept, 5, 9)...)), parsed(t, withoutRows(roaring64.BitmapOf(5, 9, 11), kept...)))
 		f, err := parquet.Open(formattest.NewMemory(file), 1<<30)
 		formattest.Must(t, err)
 		got, err := OpenRemaining(f, set, 1<<30)
@@ -328,12 +327,15 @@ func TestKeepOnly(t *testing.T) {
 			}
 		}
 	}
-	set, err := KeepOnly(roaring64.BitmapOf(rows))
-	formattest.Must(t, err)
 	f, err := parquet.Open(formattest.NewMemory(file), 1<<30)
 	formattest.Must(t, err)
-	if _, err := OpenRemaining(f, set, 1<<30); !errors.As(err, new(*stream.DataError)) {
-		t.Errorf("a row beyond the file: %v, want a DataError", err)
+	for _, set := range [][]byte{
+		KeepOnly(parsed(t, roaring64.BitmapOf(rows)), Bitmap{}), KeepOnly(Bitmap{}, parsed(t, roaring64.BitmapOf(rows))),
+		append(KeepOnly(Bitmap{}, Bitmap{}), 1), append(KeepOnly(Bitmap{}, parsed(t, roaring64.BitmapOf(1))), 1),
+	} {
+		if _, err := OpenRemaining(f, set, 1<<30); !errors.As(err, new(*stream.DataError)) {
+			t.Errorf("a row beyond the file, or data after the bitmaps: %v, want a DataError", err)
+		}
 	}
 }
 
