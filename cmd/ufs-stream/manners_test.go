@@ -143,7 +143,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"select", "--format", ""}, []string{"table", "json", "csv", "parquet", "names", "sql", "py", "yaml"}},
 		{[]string{"plan", "--format", ""}, []string{"table", "json"}},
 		{[]string{"apply", "--format", ""}, formatsOfApply()},
-		{[]string{"select", "--dialect", ""}, []string{"duckdb", "spark", "bigquery"}},
+		{[]string{"select", "--dialect", ""}, []string{"duckdb", "spark", "bigquery", "snowflake", "clickhouse"}},
 		{[]string{"select", "--refine", ""}, []string{"none", "swap"}},
 		{[]string{"select", "--on-error", ""}, []string{"fail", "skip-file"}},
 		{[]string{"select", "--progress", ""}, []string{"auto", "tty", "json", "off"}},

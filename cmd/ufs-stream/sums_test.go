@@ -135,6 +135,7 @@ func TestSumsRefuse(t *testing.T) {
 		"larger than their squares":      head + a + b + "a,b,4,4,1,2,0,0,5,0,2\n",
 		"total the same":                 head + a + b + "a,b,5,4,1,2,0,0,3,0,2\n",
 		"sum_xy is missing":              head + a + b + "a,b,4,4,1,2,0,0,,0,2\n",
+		"sum_x is missing":               head + strings.ReplaceAll(a+ab+b, ",0,0,", ",none of them,0,"),
 		"lacks the name":                 head + a + b + ab + ",b,4,4,1,2,0,0,3,0,2\n",
 		"not positive semidefinite":      head + a + ab + b + c + "b,c,4,4,2,0,0,0,-3,1,3\n",
 		"has the columns x, y, total, n": "x,y,total\na,a,3\n",

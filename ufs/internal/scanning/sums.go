@@ -102,7 +102,7 @@ func (f *sumsFile) errAt(row int64, format string, args ...any) error {
 func (f *sumsFile) readPairs(ctx context.Context, q *request.Request, path string) error {
 	opt := chunkio.Options{
 		Columns: numbersOfSums, Numbers: numbersOfSums, Label: "x", Classes: true, Missing: stream.MissingKeep,
-		Threads: q.Limits.Threads, Memory: q.Limits.Memory / 4, Anonymous: q.Input.Anonymous, Meter: q.Hooks.Meter,
+		Threads: q.Limits.Threads, Memory: q.Limits.Memory / 4, Anonymous: q.Input.Anonymous, Stdin: q.Input.Stdin, Meter: q.Hooks.Meter,
 	}
 	ds, err := settled.OpenDataset(ctx, []string{path}, opt)
 	if err != nil {
@@ -128,7 +128,7 @@ func (f *sumsFile) readPairs(ctx context.Context, q *request.Request, path strin
 	err = f.eachName(ctx, other, func(c *stream.Chunk, i, y int) error {
 		x := xs[row]
 		row++
-		numbers := make([]float64, len(numbersOfSums))
+		numbers := slices.Repeat([]float64{math.NaN()}, len(numbersOfSums)) // a column that is not of numbers is not read
 		for k, at := range order {
 			numbers[at] = c.Col(k)[i]
 		}
