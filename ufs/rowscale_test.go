@@ -50,9 +50,27 @@ func countTable(missing float64) (t tabletest.Table) {
 	return t
 }
 
-// scaleByHand scales the rows of a table as its definition says: by the smooth inverse document frequencies of
-// scikit-learn if isWeighted is set, and then by their norms.
-func scaleByHand(t tabletest.Table, isWeighted bool) tabletest.Table {
+// scaleByHand scales the rows of a table as the definition of the scale says: for tfidf by the smooth inverse document
+// frequencies of scikit-learn, and then by their norms; for cp10k by their sums.
+func scaleByHand(t tabletest.Table, scale string) tabletest.Table {
+	if strings.HasPrefix(scale, "cp10k") {
+		return t.MapEntries(func(i, _ int, x float64) float64 {
+			sum := 0.0
+			for _, col := range t.Cols {
+				if !math.IsNaN(col[i]) {
+					sum += col[i]
+				}
+			}
+			switch {
+			case sum == 0:
+			case scale == "cp10k":
+				return x / (sum / 10_000)
+			default:
+				return math.Log1p(x / (sum / 10_000))
+			}
+			return x
+		})
+	}
 	weight := func(i int) float64 {
 		if t.Weight == nil {
 			return 1
@@ -68,7 +86,7 @@ func scaleByHand(t tabletest.Table, isWeighted bool) tabletest.Table {
 				with += weight(i)
 			}
 		}
-		if idf[j] = 1; isWeighted {
+		if idf[j] = 1; scale == "tfidf" {
 			idf[j] = math.Log((1+n)/(1+with)) + 1
 		}
 	}
@@ -130,8 +148,8 @@ func checkAlike(t *testing.T, what string, got, want *stream.Selection, toleranc
 func TestRowScaleOfMethods(t *testing.T) {
 	raw := countTable(0)
 	path, sparse := writeTable(t, raw), writeSVM(t, raw)
-	for _, scale := range []string{"l2", "tfidf"} {
-		hand := scaleByHand(raw, scale == "tfidf")
+	for _, scale := range ufs.RowScales()[1:] {
+		hand := scaleByHand(raw, scale)
 		byHand, byHandSparse := writeTable(t, hand), writeSVM(t, hand)
 		for i, spec := range methods.All() {
 			q := ufs.Request{Choice: ufs.Choice{Method: spec.Name, K: 5}}
@@ -175,8 +193,8 @@ func TestRowScaleOfMissing(t *testing.T) {
 		return t
 	}
 	path := writeTable(t, withWeights(raw))
-	for _, scale := range []string{"l2", "tfidf"} {
-		hand := writeTable(t, withWeights(scaleByHand(raw, scale == "tfidf")))
+	for _, scale := range ufs.RowScales()[1:] {
+		hand := writeTable(t, withWeights(scaleByHand(raw, scale)))
 		for _, policy := range []string{"mean", "zero", "pairwise", "drop-row"} {
 			q := ufs.Request{Input: ufs.Input{Paths: []string{hand}}, Columns: ufs.Columns{Missing: policy, Weight: "weight"}, Choice: ufs.Choice{Method: "greedy", K: 6}}
 			want := must.Get(ufs.Select(t.Context(), q))(t)
@@ -194,7 +212,7 @@ func TestRowScaleOfMissing(t *testing.T) {
 func TestRowScaleOfStatistics(t *testing.T) {
 	raw := countTable(0)
 	path := writeTable(t, raw)
-	for _, scale := range []string{"l2", "tfidf"} {
+	for _, scale := range ufs.RowScales()[1:] {
 		q := ufs.Request{Input: ufs.Input{Paths: []string{path}}, Columns: ufs.Columns{RowScale: scale}, Choice: ufs.Choice{Method: "greedy", K: 5}}
 		want := must.Get(ufs.Select(t.Context(), q))(t)
 		for what, stats := range gatheredAlike(t, q, path) {
@@ -208,7 +226,7 @@ func TestRowScaleOfStatistics(t *testing.T) {
 			if _, err := ufs.Select(t.Context(), from); err == nil || !strings.Contains(err.Error(), "norms") {
 				t.Errorf("%s from %s without w0: got error %v, want one about norms", scale, what, err)
 			}
-			for _, other := range []string{"none", "l2", "tfidf"} {
+			for _, other := range ufs.RowScales() {
 				from.Columns = ufs.Columns{RowScale: other}
 				if _, err := ufs.Select(t.Context(), from); (err == nil) != (other == scale) {
 					t.Errorf("%s from %s, asked for %s: got error %v", scale, what, other, err)
@@ -256,8 +274,8 @@ func TestRowScaleOfEval(t *testing.T) {
 	judge := func(path, scale string, s *stream.Selection) *stream.Evaluation {
 		return must.Get(ufs.Eval(t.Context(), ufs.EvalRequest{Input: ufs.Input{Paths: []string{path}}, Label: "class", Runs: 2, Restarts: 2, Baselines: []string{"all"}, RowScale: scale, Selections: []ufs.NamedSelection{{Selection: s}}}))(t)
 	}
-	for _, scale := range []string{"l2", "tfidf"} {
-		hand := writeTable(t, withClass(scaleByHand(raw, scale == "tfidf")))
+	for _, scale := range ufs.RowScales()[1:] {
+		hand := writeTable(t, withClass(scaleByHand(raw, scale)))
 		q := ufs.Request{Input: ufs.Input{Paths: []string{hand}}, Columns: ufs.Columns{Label: "class"}, Choice: ufs.Choice{Method: "greedy", K: 4}}
 		twin := must.Get(ufs.Select(t.Context(), q))(t)
 		q.Input.Paths, q.Columns.RowScale = []string{path}, scale
@@ -283,7 +301,7 @@ func TestRowScaleOfEval(t *testing.T) {
 // TestRowScaleRefusals: options that do not go together are refused before any row is read.
 func TestRowScaleRefusals(t *testing.T) {
 	for want, columns := range map[string]ufs.Columns{
-		"want none, l2, tfidf": {RowScale: "l1"}, "categorical": {RowScale: "l2", Categorical: "auto"},
+		"want none, l2, tfidf, cp10k, cp10k,log1p": {RowScale: "log1p"}, "categorical": {RowScale: "l2", Categorical: "auto"},
 		"document frequencies": {RowScale: "tfidf", Frequencies: `{"rows": 2, "features": {"w0": 3}}`},
 	} {
 		_, err := ufs.Select(t.Context(), ufs.Request{Input: ufs.Input{Paths: []string{writeTable(t, countTable(0))}}, Columns: columns})

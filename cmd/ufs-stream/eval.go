@@ -74,7 +74,7 @@ of path gives a selection for each setting, named as FILE:alpha=0.1,gamma=1. INP
 	fs.Float64Var(&e.Damping, "damping", 0, "affinity propagation: share `X` of old messages in new ones, from 0.5 and below 1 (default 0.9)")
 	fs.IntVar(&e.Clusters, "clusters", 0, "`C` clusters (default: as many as there are classes)")
 	fs.StringVar(&e.Scale, "scale", "", "none (raw), center, minmax, unit, standard, pareto, by the rows judged (default: none for k-means, for the reconstruction error as the selection records)")
-	fs.Var(&choiceFlag{allowed: ufs.RowScales(), set: func(scale string) { e.RowScale = scale }}, "rows-scale", "scale the rows judged, for all figures: none, l2, tfidf, as in select; norms are over all features (default: as the selection records)")
+	fs.Var(&choiceFlag{allowed: ufs.RowScales(), set: func(scale string) { e.RowScale = scale }}, "rows-scale", "scale the rows judged, for all figures: none, l2, tfidf, cp10k or cp10k,log1p, as in select; norms and sums are over all features (default: as the selection records)")
 	fs.BoolVar(&e.Spherical, "spherical", false, "k-means by the directions of rows: for text")
 	fs.Var(&choiceFlag{allowed: ufs.MissingPolicies(), set: func(policy string) { e.Missing = policy }}, "missing", "nulls, NaN and infinities: error, drop-row, mean (of the rows judged; pairwise counts as mean), zero (default: as the selection records)")
 	fs.StringVar(&e.Sparse, "sparse", "", "sparse rows, as in select (default: as the selection records)")

@@ -308,10 +308,14 @@ const (
 	RowScaleNone      = "none"
 	RowScaleUnit      = "l2"
 	RowScaleTFIDF     = "tfidf"
+	RowScaleTotal     = "cp10k"
+	RowScaleLog       = "cp10k,log1p"
 )
 
 // RowScales implements ufs.RowScales: it lists the values of Columns.RowScale, the default first.
-func RowScales() []string { return []string{RowScaleNone, RowScaleUnit, RowScaleTFIDF} }
+func RowScales() []string {
+	return []string{RowScaleNone, RowScaleUnit, RowScaleTFIDF, RowScaleTotal, RowScaleLog}
+}
 
 // MaxCategories bounds the number of distinct values of a text column that becomes categories. Each value becomes a
 // feature, and the size of the Gram matrix grows with the square of the number of features.

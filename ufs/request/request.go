@@ -103,10 +103,12 @@ type Columns struct {
 	// (1 − p)/√p and −√p, p being the share of the rows of the category. The columns are read once before anything else.
 	Categorical string
 	Categories  string // the values of the columns that Categorical means, as JSON; found by reading if it is empty
-	// RowScale is "", none, l2 or tfidf. l2 divides each row by its Euclidean norm over all features; a row of zeros stays
+	// RowScale is "", none, l2, tfidf, cp10k or cp10k,log1p. l2 divides each row by its Euclidean norm over all features; a row of zeros stays
 	// one. tfidf first multiplies each value by ln((1 + n)/(1 + f)) + 1, n being the weight of all rows and f the weight of
 	// the rows in which the feature is not 0. Missing values count as 0 in norms and in f, and Missing then treats them:
-	// mean is the mean of a column of scaled rows. Other options, such as Choice.Scale, act on the scaled rows.
+	// mean is the mean of a column of scaled rows. Other options, such as Choice.Scale, act on the scaled rows. cp10k
+	// multiplies each row so that its sum is 10,000, and log1p then replaces each value x by ln(1 + x); a negative value is
+	// an error.
 	RowScale    string
 	Frequencies string // the weights n and f that tfidf means, as JSON; found by reading if it is empty
 	UnionByName bool   // a column that a file lacks is null in its rows; otherwise all files must have the same columns
@@ -241,7 +243,7 @@ var options = []Option{
 		Help: "lists, plans, selections and logs of tables may also name files below `PREFIX`, a folder or a URL with its parameters, as s3://BUCKET/FOLDER/?region=… (repeatable; without it only files in their own place)"},
 
 	{Name: OptionRowScale, Part: PartColumns, Section: Preparing, roles: featureRoles, field: func(q *Request) any { return &q.Columns.RowScale }, Shown: RowScaleNone, Values: RowScales(),
-		Help: "l2: divide each row by its Euclidean norm over all features, before anything else. tfidf, for counts: first multiply each value by ln((1+n)/(1+f))+1, for n rows of which f have the feature; the input is read once more beforehand, by plan too. Missing values count as 0 in norms and counts"},
+		Help: "l2: divide each row by its Euclidean norm over all features, before anything else. tfidf, for counts: first multiply each value by ln((1+n)/(1+f))+1, for n rows of which f have the feature; the input is read once more beforehand, by plan too. cp10k, for counts: multiply each row so that its sum is 10,000; cp10k,log1p: then replace each value x by ln(1+x). Missing values count as 0 in norms, sums and counts"},
 	{Name: OptionFrequencies, roles: ShapesStatistics | FrozenByPlan | MakesFeatures, field: func(q *Request) any { return &q.Columns.Frequencies }}, // found by reading; no command has it
 	{Name: "weight", Part: PartColumns, Section: Preparing, roles: ShapesStatistics | FrozenByPlan | AgreesWithStatistics | NamesColumn, field: func(q *Request) any { return &q.Columns.Weight },
 		Help: "column `COL` of row weights (>= 0): never a feature"},

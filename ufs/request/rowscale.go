@@ -68,7 +68,13 @@ const frequencyBytes = 6
 
 // NewRowScale returns the scaling of rows that q means, without factors if q needs frequencies and they are not known.
 func NewRowScale(q *Request) chunkio.RowScale {
-	s := chunkio.RowScale{UnitRows: q.Columns.RowScale != ""}
+	var s chunkio.RowScale
+	switch q.Columns.RowScale {
+	case RowScaleTotal, RowScaleLog:
+		s.Total, s.Log = 1e4, q.Columns.RowScale == RowScaleLog
+	default:
+		s.UnitRows = q.Columns.RowScale != ""
+	}
 	if f, err := parseFrequencies(q.Columns.Frequencies); err == nil {
 		s.Factor, s.Bytes = f.inverse, frequencyBytes*int64(len(q.Columns.Frequencies))
 	}

@@ -80,7 +80,7 @@ func MemoryNeeds(t *Table, memory int64) PassNeeds {
 		blockBytes: 24 * cols, // counts of missing values
 		isDense:    t.Sparse == nil,
 	}
-	if t.Options.RowScale.UnitRows {
+	if t.Options.RowScale.IsSet() {
 		n.blockBytes += 8 * (n.height + cols) // the norms of a block, and one row
 		n.baseBytes += t.Options.RowScale.Bytes + 8*int64(len(t.factors))
 	}

@@ -1,14 +1,16 @@
 package pipeline
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
 )
 
 // Rows are scaled by Options.RowScale once, after missing values were settled and dropped rows were removed. So all
-// consumers of chunks see scaled rows, and the columns in Options.Keep remain as in the file. The squares of a row are
-// added in the order of its columns, so that its norm depends neither on blocks nor on threads.
+// consumers of chunks see scaled rows, and the columns in Options.Keep remain as in the file. The squares of a row, or
+// its values if it is scaled to a total, are added in the order of its columns, so that the sum depends neither on blocks
+// nor on threads.
 
 // leastSquares is the smallest sum of squares that has not lost digits because squares underflow.
 const leastSquares = 0x1p-900
@@ -30,11 +32,40 @@ func reduceRow(row []float64) {
 	}
 }
 
-func normOfSquares(squares float64) float64 {
-	if squares == 0 {
+func divisorOfSum(t *Table, sum float64) float64 {
+	switch total := t.Options.RowScale.Total; {
+	case sum == 0:
 		return 1 // a row of zeros stays one
+	case total > 0:
+		return sum / total
 	}
-	return math.Sqrt(squares)
+	return math.Sqrt(sum)
+}
+
+func addendOfValue(t *Table, x float64) float64 {
+	if t.Options.RowScale.Total > 0 {
+		return x
+	}
+	return x * x
+}
+
+func scaleValue(t *Table, x, divisor float64) float64 {
+	if x /= divisor; t.Options.RowScale.Log {
+		return math.Log1p(x)
+	}
+	return x
+}
+
+func setNegativeFailure(s *span, row, col int, x float64) {
+	err := fmt.Errorf("%v is negative, and rows are scaled to a total", x)
+	s.setFailure(failure{
+		row: s.start + int64(row), column: col,
+		err: s.errAtRow(row, s.table.Features.ColumnName(col), "{rows-scale} cp10k is for counts; leave it out for values that are normalized or centred, or {exclude} the column", err),
+	})
+}
+
+func isNegativeInTotal(t *Table, x float64) bool {
+	return x < 0 && x-x == 0 && t.Options.RowScale.Total > 0
 }
 
 func columnFactor(t *Table, col int) float64 {
@@ -48,7 +79,9 @@ func scaleRowsOfBlock(s *span, b int) {
 	lo, _ := s.blockBounds(b)
 	hi, row := lo+s.remaining[b], []float64(nil)
 	s.norms = zeroSlice(s.norms, hi-lo)
-	addSquaresOfRows(s, s.norms, lo, hi)
+	if addSumsOfRows(s, s.norms, lo, hi); s.failure.err != nil {
+		return
+	}
 	for i, squares := range s.norms {
 		if !isPrecise(squares) {
 			row = format.Resize(row, s.table.Features.ColumnCount())
@@ -60,45 +93,63 @@ func scaleRowsOfBlock(s *span, b int) {
 				s.valuesOfColumn(col)[lo+i] = x
 			}
 			s.norms[i] = 0
-			addSquaresOfRows(s, s.norms[i:i+1], lo+i, lo+i+1)
+			addSumsOfRows(s, s.norms[i:i+1], lo+i, lo+i+1)
 		}
-		s.norms[i] = normOfSquares(s.norms[i])
+		s.norms[i] = divisorOfSum(s.table, s.norms[i])
 	}
 	for col := range s.table.Features.Columns {
 		factor, values := columnFactor(s.table, col), s.valuesOfColumn(col)[lo:hi]
 		for i, x := range values {
 			if x-x == 0 { // missing values keep their bits
-				values[i] = x * factor / s.norms[i]
+				values[i] = scaleValue(s.table, x*factor, s.norms[i])
 			}
 		}
 	}
 }
 
-func addSquaresOfRows(s *span, squares []float64, lo, hi int) {
+func addSumsOfRows(s *span, sums []float64, lo, hi int) {
 	for col := range s.table.Features.ColumnCount() {
 		factor := columnFactor(s.table, col)
 		for i, x := range s.valuesOfColumn(col)[lo:hi] {
+			if isNegativeInTotal(s.table, x) {
+				setNegativeFailure(s, indexBeforeRemoval(s, lo+i), col, x)
+				break
+			}
 			if x-x == 0 {
-				x *= factor
-				squares[i] += x * x
+				sums[i] += addendOfValue(s.table, x*factor)
 			}
 		}
 	}
 }
 
-// scaleSparseRow scales the row whose entries begin at an index, and removes the entries of hidden columns.
-func scaleSparseRow(s *span, begin int) {
+func indexBeforeRemoval(s *span, row int) int {
+	b := row / s.blockRows
+	if lo, hi := s.blockBounds(b); s.remaining[b] < hi-lo {
+		return int(s.positions[row] - s.start)
+	}
+	return row
+}
+
+// scaleSparseRow scales row i, whose entries begin at an index, and removes the entries of hidden columns. It returns
+// false if it fails the span because of a negative value.
+func scaleSparseRow(s *span, i, begin int) bool {
 	b := &s.sparse
 	index, value := b.index[begin:], b.value[begin:]
-	squares := sumSquaresOfEntries(s.table, index, value)
-	if !isPrecise(squares) {
-		reduceRow(value)
-		squares = sumSquaresOfEntries(s.table, index, value)
+	for k, x := range value {
+		if isNegativeInTotal(s.table, x) {
+			setNegativeFailure(s, i, int(index[k]), x)
+			return false
+		}
 	}
-	norm, kept := normOfSquares(squares), 0
+	sum := sumEntries(s.table, index, value)
+	if !isPrecise(sum) {
+		reduceRow(value)
+		sum = sumEntries(s.table, index, value)
+	}
+	divisor, kept := divisorOfSum(s.table, sum), 0
 	for k, x := range value {
 		if x-x == 0 {
-			x = x * columnFactor(s.table, int(index[k])) / norm
+			x = scaleValue(s.table, x*columnFactor(s.table, int(index[k])), divisor)
 		}
 		if int(index[k]) < len(s.table.Features.Columns) && x != 0 {
 			index[kept], value[kept] = index[k], x
@@ -106,14 +157,14 @@ func scaleSparseRow(s *span, begin int) {
 		}
 	}
 	b.index, b.value = b.index[:begin+kept], b.value[:begin+kept]
+	return true
 }
 
-func sumSquaresOfEntries(t *Table, index []int32, value []float64) (squares float64) {
+func sumEntries(t *Table, index []int32, value []float64) (sum float64) {
 	for k, x := range value {
 		if x-x == 0 {
-			x *= columnFactor(t, int(index[k]))
-			squares += x * x
+			sum += addendOfValue(t, x*columnFactor(t, int(index[k])))
 		}
 	}
-	return squares
+	return sum
 }

@@ -307,7 +307,7 @@ func (s *span) finishDecodedSpan() {
 	if s.failure.err == nil {
 		for b := range s.blockCount() {
 			s.compactBlock(b)
-			if s.table.Options.RowScale.UnitRows && s.table.Sparse == nil {
+			if s.table.Options.RowScale.IsSet() && s.table.Sparse == nil {
 				scaleRowsOfBlock(s, b)
 			}
 		}

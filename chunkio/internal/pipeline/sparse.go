@@ -156,8 +156,10 @@ func (s *span) settleRow(i int, r *schema.ColumnRead) bool {
 		b.index, b.value = b.index[:begin], b.value[:begin]
 		return true
 	}
-	if s.table.Options.RowScale.UnitRows {
-		scaleSparseRow(s, begin)
+	if s.table.Options.RowScale.IsSet() {
+		if !scaleSparseRow(s, i, begin) {
+			return false
+		}
 	}
 	b.rowPtr = append(b.rowPtr, len(b.index))
 	return true

@@ -129,7 +129,7 @@ func (t *Table) WithNulls() int { return t.Features.WithNulls }
 
 // Singles reports whether a float32 can represent every value of every feature, judged by the types of the features.
 func (t *Table) Singles() bool {
-	return !t.Options.RowScale.UnitRows && !slices.ContainsFunc(t.Features.Columns, func(c stream.Column) bool { return cache.KeptWidth(c.Type, true) > 4 })
+	return !t.Options.RowScale.IsSet() && !slices.ContainsFunc(t.Features.Columns, func(c stream.Column) bool { return cache.KeptWidth(c.Type, true) > 4 })
 }
 
 // Replayable reports whether Chunks can be called more than once.

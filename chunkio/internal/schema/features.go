@@ -118,7 +118,7 @@ func ResolveFeatures(c *catalog.Catalog, opt settings.Options, sparse *Sparse) (
 		switch {
 		case why[i] != "":
 			f.LeftOut = append(f.LeftOut, stream.LeftOut{Name: e.Flat, Why: why[i], Column: e.position()})
-			if isDecided[i] && opt.RowScale.UnitRows && !e.IsRefused {
+			if isDecided[i] && opt.RowScale.IsSet() && !e.IsRefused {
 				f.addEntry(e, countValuesPerRow(c, e, sparse))
 				hidden[e.Flat] = 1
 			}

@@ -122,14 +122,19 @@ type Options struct {
 // TextOptions override the guesses about inputs that are text.
 type TextOptions = intake.TextOptions
 
-// RowScale multiplies the features of a row by factors and divides the row by its Euclidean norm. All features that
-// Columns and Exclude allow count in the norm, even if LeaveOut names them. Missing values count as 0 in the norm and
-// stay missing. A row of zeros stays a row of zeros.
+// RowScale multiplies the features of a row by factors, and divides the row by its Euclidean norm or scales it to a
+// total. All features that Columns and Exclude allow count in the norm or total, even if LeaveOut names them. Missing
+// values count as 0 in it and stay missing. A row of zeros stays a row of zeros.
 type RowScale struct {
 	UnitRows bool                         // whether rows are divided by their norms
+	Total    float64                      // the sum that rows get, whose values must not be negative; 0 leaves their sums
+	Log      bool                         // whether ln(1 + x) then replaces each value x of a row with a Total
 	Factor   func(feature string) float64 // the factor of a feature, which is finite and above 0; nil means 1 for all
 	Bytes    int64                        // memory that Factor holds
 }
+
+// IsSet reports whether rows are scaled.
+func (s RowScale) IsSet() bool { return s.UnitRows || s.Total > 0 }
 
 const defaultMemory = 1 << 30
 

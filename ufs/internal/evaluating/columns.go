@@ -136,7 +136,7 @@ func excludeFromNorms(e *evaluator, ds *chunkio.Dataset, opt *chunkio.Options) {
 			name := method.Settings(s.Options).Text(option)
 			_, isJudged := e.index[name]
 			isColumn := slices.ContainsFunc(ds.Columns(), func(c stream.Column) bool { return c.Name == name })
-			if opt.RowScale.UnitRows && isColumn && !isJudged && !slices.Contains(opt.Exclude, name) {
+			if opt.RowScale.IsSet() && isColumn && !isJudged && !slices.Contains(opt.Exclude, name) {
 				opt.Exclude = append(slices.Clip(opt.Exclude), name)
 			}
 		}

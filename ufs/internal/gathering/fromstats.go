@@ -302,7 +302,7 @@ func restrictColumns(r *settled.Run, e *statistics.Bundle) error {
 		return nil
 	}
 	if scale := e.Options[request.OptionRowScale]; scale != "" {
-		return stream.Usagef("{columns} and {exclude}: the rows of %s were divided by their norms over all its columns ({rows-scale} %s); scan again with them", r.Stats, scale)
+		return stream.Usagef("{columns} and {exclude}: the rows of %s were divided by their norms or sums over all its columns ({rows-scale} %s); scan again with them", r.Stats, scale)
 	}
 	if e.Options["missing"] == request.MissingDropRow && e.Profile.Seen != e.Profile.Rows {
 		return stream.Usagef("{columns} and {exclude}: %s has dropped rows for values missing in any of its columns; scan again with them", r.Stats)
