@@ -328,6 +328,9 @@ func (c *Catalog) GroupCuts() []int64 {
 // MemoryBytes returns the memory of the catalog.
 func (c *Catalog) MemoryBytes() int64 {
 	n := int64(len(c.Leaves))*200 + c.List.MemoryBytes()
+	for i := range c.Leaves {
+		n += format.KeyBytes(c.Leaves[i].Keys)
+	}
 	if c.Tails != nil {
 		n += c.Tails.MemoryBytes()
 	}

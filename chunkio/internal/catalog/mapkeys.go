@@ -59,11 +59,15 @@ func (c *Catalog) EachIndexBatch(ctx context.Context, indices int, opt settings.
 	return nil
 }
 
-// MapKeys contains the keys of a map of texts to numbers, in byte order: the features of its sparse rows.
+// MapKeys contains the keys of a map of texts to numbers, in byte order: the features of its sparse rows. For a map of
+// integers that the file names, Names has these names.
 type MapKeys struct {
 	Names  []string
-	number map[string]int32
+	number map[string]int32 // nil for a map of integers
 }
+
+// HasTexts reports whether the keys of the map are texts.
+func (k *MapKeys) HasTexts() bool { return k != nil && k.number != nil }
 
 // KeyCache holds the keys of maps that were read already, by their leaves.
 type KeyCache struct {
@@ -95,8 +99,12 @@ func decodeKeysAsNumbers(ctx context.Context, g format.Group, leaf int, from, to
 // FeatureNames yields the number and the name of the feature that each key of a map becomes.
 func (k *MapKeys) FeatureNames(mapName string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
+		prefix := ""
+		if k.HasTexts() {
+			prefix = mapName + "."
+		}
 		for i, key := range k.Names {
-			if !yield(i, mapName+"."+key) {
+			if !yield(i, prefix+key) {
 				return
 			}
 		}

@@ -153,6 +153,11 @@ func (b *catalogBuilder) matchLeaves(path string, leaves []format.Leaf, names []
 			}
 			return nil, nil, addUnionOptionRemedy(ErrMismatch(path, l.Name, message, reference))
 		}
+		if !slices.Equal(l.Keys, b.Leaves[at].Keys) {
+			e := ErrMismatch(path, "", "its features differ from those of %s", reference)
+			e.Remedy = stream.Textf("make the matrices with one reference, or aggregate them before")
+			return nil, nil, e
+		}
 		if !canLeavesBeOneColumn(l, b.Leaves[at]) {
 			e := ErrMismatch(path, l.Name, "its type is %s here but %s in %s", l.Type, b.Leaves[at].Type, reference)
 			e.Remedy = stream.Textf("numbers of any width are one column, and other types only with themselves: write the files with one type")

@@ -177,6 +177,10 @@ type Leaf struct {
 	// rows can be read from such a map. For other maps, NoEntries is the reason why they cannot be used.
 	Entries, NoEntries string
 	TextKeys           bool
+	// Keys are the names of the features of sparse rows, in the order of their numbers, if the file has names; else nil.
+	// Asides[i] is the reason that feature i is used only if its name is asked for, or empty. It is nil if there is no such
+	// feature.
+	Keys, Asides []string
 	// Before and After count the columns of the input that are directly before and after the leaf and have no leaf of
 	// their own, because no column of this program can hold their values.
 	Before, After int
@@ -210,6 +214,14 @@ func (l *Leaf) ColumnPath() []string {
 		return []string{l.Name}
 	}
 	return l.Path
+}
+
+// KeyBytes returns the memory of the names of features.
+func KeyBytes(keys []string) (n int64) {
+	for _, key := range keys {
+		n += 32 + int64(len(key)) // the string, and that of its reason in Leaf.Asides
+	}
+	return n
 }
 
 // WhyVarying is the value of Leaf.Why for lists whose rows differ in length.

@@ -209,7 +209,7 @@ func walkFolder(ctx context.Context, root string, notes *searchNotes) ([]string,
 		switch {
 		case IsHiddenName(entry.Name()) && entry.IsDir():
 			return fs.SkipDir
-		case IsHiddenName(entry.Name()) || entry.IsDir():
+		case IsHiddenName(entry.Name()) || entry.IsDir() || opening.NamesFeatures(path):
 			return nil
 		}
 		data, err := notes.classifyFile(ctx, path, entry)

@@ -118,7 +118,7 @@ func findFirstDataFile(ctx context.Context, input string) (first string) {
 			return err
 		case file != root && IsHiddenName(entry.Name()) && entry.IsDir():
 			return fs.SkipDir
-		case entry.IsDir() || IsHiddenName(entry.Name()):
+		case entry.IsDir() || IsHiddenName(entry.Name()) || opening.NamesFeatures(file):
 			return nil
 		case !IsDataFile(file) && (!isNotOwnResult(file) || looks == maxLooks):
 			return nil

@@ -196,7 +196,7 @@ func TestRunsAreMerged(t *testing.T) {
 	const limit = 10 << 20
 	s := newSorter("t.mtx", new(spool), limit)
 	for i := range 100_000 {
-		if err := s.addEntry(entry{uint32(100_000 - i), 1, float64(i)}); err != nil {
+		if err := s.addEntry(t.Context(), entry{uint32(100_000 - i), 1, float64(i)}); err != nil {
 			t.Fatalf("adding entry %d: %v", i, err)
 		}
 	}

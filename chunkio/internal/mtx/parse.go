@@ -32,14 +32,34 @@ type parser struct {
 	rows      int64
 	columns   int64
 	entries   int64 // number of entries that the text has
+
+	isTransposed bool  // the columns of the text are the rows of the table
+	genes, cells int64 // numbers of rows and columns that a transposed text must have
 }
 
 // ParseMatrix reads a matrix to its end, and writes its rows to the spool. Row i and column j of the text, both counted
 // from 1, become row i and the entry with index j. ParseMatrix uses at most limit bytes of memory, and up to 28 bytes
 // of the spool for each entry and 12 for each row. Errors about the text are *stream.DataError that name the line.
 func ParseMatrix(ctx context.Context, name string, text io.Reader, to svm.Spool, limit int64) (*svm.Table, error) {
+	return parseText(ctx, &parser{name: name, sorter: newSorter(name, to, limit)}, text)
+}
+
+// ParseCells reads the matrix of a folder that CellRanger wrote, which has a row for each gene and a column for each
+// cell. Column j and row i of the text, both counted from 1, become row j and the entry with index i-1. The text is
+// usually in the order of its cells. If sorts is false, it must be, and takes only 12 bytes of the spool for each entry
+// and each row; the error for another order is [ErrOrder].
+func ParseCells(ctx context.Context, name string, text io.Reader, to svm.Spool, limit int64, genes, cells int, sorts bool) (*svm.Table, error) {
+	p := &parser{name: name, sorter: newSorter(name, to, limit), isTransposed: true, genes: int64(genes), cells: int64(cells)}
+	p.sorter.firstColumn = 1
+	if !sorts {
+		p.sorter.rows = p.sorter.newRowBuilder(to)
+	}
+	return parseText(ctx, p, text)
+}
+
+func parseText(ctx context.Context, p *parser, text io.Reader) (*svm.Table, error) {
 	digest := fnv.New64a()
-	p := &parser{name: name, words: svm.NewWordReader(io.TeeReader(text, digest)), sorter: newSorter(name, to, limit)}
+	p.words = svm.NewWordReader(io.TeeReader(text, digest))
 	if err := p.parseHeader(); err != nil {
 		return nil, err
 	}
@@ -60,8 +80,14 @@ func ParseMatrix(ctx context.Context, name string, text io.Reader, to svm.Spool,
 	case word != nil:
 		return nil, p.errAtLine("%.40q follows after all %d entries", word, p.entries)
 	}
+	if p.isTransposed {
+		return p.sorter.writeTable(ctx, p.columns, digest.Sum64())
+	}
 	return p.sorter.writeTable(ctx, p.rows, digest.Sum64())
 }
+
+// ErrOrder is the error for coordinates that are not in the order of their cells.
+var ErrOrder = errors.New("the coordinates are not in the order of their cells")
 
 func (p *parser) errAtLine(text string, args ...any) *stream.DataError {
 	return stream.Dataf(p.name, "line %d: "+text, append([]any{p.words.Line()}, args...)...)
@@ -154,11 +180,20 @@ func (p *parser) parseSizeLine() (err error) {
 	if err != nil {
 		return err
 	}
-	if p.rows, err = p.parseInteger(word, "the number of rows", 0, maxRows); err != nil {
+	mostRows, mostColumns := int64(maxRows), int64(svm.MaxIndex)
+	if p.isTransposed {
+		mostRows, mostColumns = mostColumns, mostRows
+	}
+	if p.rows, err = p.parseInteger(word, "the number of rows", 0, mostRows); err != nil {
 		return err
 	}
-	if p.columns, err = p.nextInteger("the number of columns", 0, svm.MaxIndex); err != nil {
+	if p.columns, err = p.nextInteger("the number of columns", 0, mostColumns); err != nil {
 		return err
+	}
+	if p.isTransposed && (p.rows != p.genes || p.columns != p.cells) {
+		e := p.errAtLine("the matrix has %d rows and %d columns, but the files beside it name %d features and %d cells", p.rows, p.columns, p.genes, p.cells)
+		e.Remedy = stream.PlainText("CellRanger's matrix has a row for each line of its features and a column for each of its barcodes; if the files do not belong together, move the matrix to another folder")
+		return e
 	}
 	if p.mirror != 0 && p.rows != p.columns {
 		return p.errAtLine("a symmetric matrix has %d rows and %d columns", p.rows, p.columns)
@@ -227,7 +262,7 @@ func (p *parser) parseCoordinates(ctx context.Context) error {
 		if err := p.requireEndOfLine(); err != nil {
 			return err
 		}
-		if err := p.addEntry(row, column, value); err != nil {
+		if err := p.addEntry(ctx, row, column, value); err != nil {
 			return err
 		}
 	}
@@ -263,7 +298,7 @@ func (p *parser) parseArray(ctx context.Context) error {
 			if value == 0 {
 				continue
 			}
-			if err := p.addEntry(row, column, value); err != nil {
+			if err := p.addEntry(ctx, row, column, value); err != nil {
 				return err
 			}
 		}
@@ -305,12 +340,15 @@ func (p *parser) parseValue(word []byte) (float64, error) {
 }
 
 // addEntry adds an entry, and the one that it implies on the other side of the diagonal.
-func (p *parser) addEntry(row, column int64, value float64) error {
+func (p *parser) addEntry(ctx context.Context, row, column int64, value float64) error {
+	if p.isTransposed {
+		row, column = column, row
+	}
 	if p.mirror < 0 && row == column && value != 0 {
 		return p.errAtLine("a skew-symmetric matrix has %v on its diagonal, in row %d", value, row)
 	}
-	if err := p.sorter.addEntry(entry{uint32(row - 1), uint32(column), value}); err != nil || p.mirror == 0 || row == column {
+	if err := p.sorter.addEntry(ctx, entry{uint32(row - 1), uint32(column), value}); err != nil || p.mirror == 0 || row == column {
 		return err
 	}
-	return p.sorter.addEntry(entry{uint32(column - 1), uint32(row), p.mirror * value})
+	return p.sorter.addEntry(ctx, entry{uint32(column - 1), uint32(row), p.mirror * value})
 }

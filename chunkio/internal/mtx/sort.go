@@ -36,7 +36,48 @@ type sorter struct {
 	most   int   // number of entries that buffer may have
 	buffer []entry
 	runs   []*run
-	size   int64 // bytes of all runs in the spool
+	size   int64       // bytes of all runs in the spool
+	rows   *rowBuilder // if not nil, it gets all entries, which are in order, and there are no runs
+
+	firstColumn uint32 // the column that becomes index 0
+}
+
+// rowBuilder makes the rows of a table from entries in the order of rows and columns.
+type rowBuilder struct {
+	name        string
+	table       *svm.Builder
+	completed   int64 // number of completed rows
+	last        entry // the entry before; its column is 0 if there is none
+	firstColumn uint32
+}
+
+func (s *sorter) newRowBuilder(spool svm.Spool) *rowBuilder {
+	return &rowBuilder{name: s.name, table: svm.NewBuilder(svm.Entries, spool, s.limit/4*3), firstColumn: s.firstColumn}
+}
+
+func (b *rowBuilder) addEntry(ctx context.Context, e entry) error {
+	if compareEntries(e, b.last) == 0 {
+		d := stream.Dataf(b.name, "the entry in row %d and column %d occurs twice", e.row+1, e.column)
+		d.Remedy = stream.PlainText("add such entries up before, or keep one of them")
+		return d
+	}
+	b.last = e
+	if err := b.completeRows(ctx, int64(e.row)); err != nil {
+		return err
+	}
+	return b.table.AddEntry(e.column-b.firstColumn, e.value)
+}
+
+func (b *rowBuilder) completeRows(ctx context.Context, to int64) error {
+	for ; b.completed < to; b.completed++ {
+		if b.completed%(1<<12) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := b.table.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // run is a sorted sequence of entries: first the entries in piece, then the entries in the spool.
@@ -54,7 +95,13 @@ func compareEntries(a, b entry) int {
 	return cmp.Compare(uint64(a.row)<<32|uint64(a.column), uint64(b.row)<<32|uint64(b.column))
 }
 
-func (s *sorter) addEntry(e entry) error {
+func (s *sorter) addEntry(ctx context.Context, e entry) error {
+	if s.rows != nil {
+		if compareEntries(e, s.rows.last) < 0 {
+			return ErrOrder
+		}
+		return s.rows.addEntry(ctx, e)
+	}
 	if len(s.buffer) == s.most {
 		if err := s.writeRun(); err != nil {
 			return err
@@ -110,41 +157,32 @@ func (s *sorter) openRunsAsHeap() ([]*run, error) {
 
 // writeTable merges the runs, and appends their rows to the spool.
 func (s *sorter) writeTable(ctx context.Context, rows int64, digest uint64) (*svm.Table, error) {
-	merged, err := s.openRunsAsHeap()
-	if err != nil {
+	to := s.rows
+	if to == nil {
+		to = s.newRowBuilder(&spoolEnd{s.spool, s.size})
+		if err := s.mergeRuns(ctx, to); err != nil {
+			return nil, err
+		}
+	}
+	if err := to.completeRows(ctx, rows); err != nil {
 		return nil, err
 	}
-	table := svm.NewBuilder(svm.Entries, &spoolEnd{s.spool, s.size}, s.limit/4*3)
-	at := int64(0) // number of completed rows
-	completeRows := func(to int64) error {
-		for ; at < to; at++ {
-			if at%(1<<12) == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err := table.EndRow(); err != nil {
-				return err
-			}
-		}
-		return nil
+	return to.table.FinishTable(digest)
+}
+
+func (s *sorter) mergeRuns(ctx context.Context, to *rowBuilder) error {
+	merged, err := s.openRunsAsHeap()
+	if err != nil {
+		return err
 	}
-	last := entry{}
 	for len(merged) > 0 {
-		e := merged[0].piece[0]
-		if compareEntries(e, last) == 0 {
-			d := stream.Dataf(s.name, "the entry in row %d and column %d occurs twice", e.row+1, e.column)
-			d.Remedy = stream.PlainText("add such entries up before, or keep one of them")
-			return nil, d
+		if err := to.addEntry(ctx, merged[0].piece[0]); err != nil {
+			return err
 		}
-		if err := completeRows(int64(e.row)); err != nil {
-			return nil, err
-		}
-		if err := table.AddEntry(e.column, e.value); err != nil {
-			return nil, err
-		}
-		last, merged[0].piece = e, merged[0].piece[1:]
+		merged[0].piece = merged[0].piece[1:]
 		more, err := s.refillPiece(merged[0])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !more {
 			merged[0] = merged[len(merged)-1]
@@ -152,10 +190,7 @@ func (s *sorter) writeTable(ctx context.Context, rows int64, digest uint64) (*sv
 		}
 		siftDown(merged, 0)
 	}
-	if err := completeRows(rows); err != nil {
-		return nil, err
-	}
-	return table.FinishTable(digest)
+	return nil
 }
 
 // refillPiece reads further entries of a run from the spool if its piece is used up. It returns false at the end of the

@@ -3,6 +3,7 @@ package opening
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/format"
@@ -180,13 +181,15 @@ func (a *Access) openSparseText(ctx context.Context, in storage.Input, f *format
 	if table := t.tables[name]; table != nil {
 		return table.OpenFrom(in), nil
 	}
-	text, err := NewDecompressor(name, NewSequentialReader(in), packing)
-	if err != nil {
-		return nil, err
-	}
-	defer text.Close()
-	return t.addTable(in, a.Options.Spool, func(spool *textSpool) (*svm.Table, error) {
-		table, err := f.Parse(ctx, name, text, spool, memory)
+	return t.addTable(in, a.Options.Spool, func(spool *textSpool) (table *svm.Table, err error) {
+		if folder := findCellsFolder(in, f); folder != nil {
+			table, err = parseCells(ctx, in, packing, folder, spool, memory, a.Options.Note)
+		} else {
+			err = readText(in, packing, func(text io.Reader) (err error) {
+				table, err = f.Parse(ctx, name, text, spool, memory)
+				return err
+			})
+		}
 		if err == nil {
 			table.Format = f.Name
 		}

@@ -156,7 +156,8 @@ func (t *planLoader) loadCatalog(f *catalog.Filter) (*catalog.Catalog, error) {
 	for i, l := range h.Catalog.Leaves {
 		single := l.List || l.Why != "" || l.Width == 1
 		if !single || l.Width < 0 || l.Width > maxListWidth || l.Nulls < -1 || min(l.Scratch, l.TextScratch, l.Packed, l.PerRow, l.PerSecond) < 0 ||
-			min(l.Before, l.After) < 0 || max(l.Before, l.After) > maxListWidth {
+			min(l.Before, l.After) < 0 || max(l.Before, l.After) > maxListWidth ||
+			l.Asides != nil && len(l.Asides) != len(l.Keys) || len(slices.Compact(slices.Sorted(slices.Values(l.Keys)))) < len(l.Keys) {
 			return nil, fmt.Errorf("column %q has an impossible kind", l.Name)
 		}
 		c.Leaves = append(c.Leaves, leafFromPlan(l))

@@ -190,7 +190,7 @@ func leafToPlan(l format.Leaf, refusingFile string) planfile.Leaf {
 		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, RefusedBy: refusingFile, Width: l.Width, List: l.List,
 		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
 		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries, Index: l.Index, TextKeys: l.TextKeys,
-		Before: l.Before, After: l.After,
+		Before: l.Before, After: l.After, Keys: l.Keys, Asides: l.Asides,
 	}
 }
 
@@ -199,6 +199,6 @@ func leafFromPlan(l planfile.Leaf) format.Leaf {
 		Name: l.Name, Type: l.Type, Why: l.Why, Refused: l.Refused, Width: l.Width, List: l.List,
 		Nulls: l.Nulls, MaybeNaN: l.MaybeNaN, NoClass: l.NoClass, Scratch: l.Scratch, TextScratch: l.TextScratch,
 		PerSecond: l.PerSecond, UTC: l.UTC, Packed: l.Packed, PerRow: l.PerRow, Entries: l.Entries, NoEntries: l.NoEntries, Index: l.Index, TextKeys: l.TextKeys,
-		Before: l.Before, After: l.After,
+		Before: l.Before, After: l.After, Keys: l.Keys, Asides: l.Asides,
 	}
 }

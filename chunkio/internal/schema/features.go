@@ -212,6 +212,8 @@ func leftOutReasons(entries []Entry, opt settings.Options, sparse *Sparse) (why 
 			why[i] = partitionKey
 		case e.index && len(opt.Columns) == 0:
 			why[i] = frameIndex
+		case len(opt.Columns) == 0 && e.Leaf >= 0 && sparse != nil && sparse.whyAside(e.Element) != "":
+			why[i] = sparse.whyAside(e.Element)
 		default:
 			why[i] = decided[e.Flat]
 			isDecided[i] = why[i] != ""

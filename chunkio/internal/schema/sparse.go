@@ -30,7 +30,15 @@ const SparseEntryBytes = 8 + 8 + 4 + 8
 type Sparse struct {
 	Indices, Values int // dataset leaves; equal for a map
 	Features        int
-	MapKeys         *catalog.MapKeys // keys of a map of texts to numbers; nil for other sparse rows
+	MapKeys         *catalog.MapKeys // keys of a map of texts to numbers, or names of its integers; nil for other sparse rows
+	asides          []string         // see format.Leaf
+}
+
+func (s *Sparse) whyAside(feature int) string {
+	if s == nil || s.asides == nil {
+		return ""
+	}
+	return s.asides[feature]
 }
 
 // RowEntries returns the number of entries for which memory is planned in a row, or 0 for dense rows.
@@ -59,7 +67,7 @@ func (s *Sparse) IsMap() bool { return s.Indices == s.Values }
 
 // DecodeIndices decodes the indices of the rows [from, to).
 func (s *Sparse) DecodeIndices(ctx context.Context, g format.Group, leaf int, from, to int64, dst *format.Lists) error {
-	if s.MapKeys != nil {
+	if s.MapKeys.HasTexts() {
 		return s.MapKeys.DecodeKeyNumbers(ctx, g, leaf, from, to, dst)
 	}
 	if s.IsMap() {
@@ -103,14 +111,19 @@ func FindSparse(ctx context.Context, c *catalog.Catalog, isStream bool, opt sett
 		}
 	}
 	texts := spec.IsMap() && c.Leaves[spec.Indices].TextKeys
+	if keys := c.Leaves[spec.Indices].Keys; keys != nil {
+		spec.MapKeys, spec.asides = &catalog.MapKeys{Names: keys}, c.Leaves[spec.Indices].Asides
+	}
 	switch {
 	case texts && isStream:
 		return nil, stream.Usagef("{sparse} %s: its keys are texts, which are numbered from all rows, and a stream can be read only once; save it to a file first", opt.Sparse)
 	case texts && c.Plan != nil && c.Plan.Shard.Of > 0:
 		return nil, stream.Usagef("{sparse} %s: its keys are texts, which all rows number, and a shard of a plan has not all of them; read them without shards", opt.Sparse)
-	case texts:
-		if spec.MapKeys, err = c.NumberKeys(ctx, spec.Indices, opt); err != nil {
-			return nil, err
+	case texts || spec.MapKeys != nil:
+		if texts {
+			if spec.MapKeys, err = c.NumberKeys(ctx, spec.Indices, opt); err != nil {
+				return nil, err
+			}
 		}
 		spec.Features = len(spec.MapKeys.Names)
 		if n := parts[len(parts)-1]; len(parts) > columns && n != strconv.Itoa(spec.Features) {

@@ -29,6 +29,14 @@ type Table struct {
 	digest  uint64  // digest of the text
 	noLabel string  // the reason why the labels are not a column; empty if each row has one label
 	name    string  // name of the entries if they do not come from a text; then there are no labels
+
+	keys, asides []string // see format.Leaf
+}
+
+// NameFeatures names the features, as [format.Leaf] describes. digest is that of the names.
+func (t *Table) NameFeatures(keys, asides []string, digest uint64) {
+	t.keys, t.asides = keys, asides
+	t.digest = (t.digest ^ digest) * 0x100000001b3 // as FNV-1a mixes
 }
 
 func (t *Table) indexOfEntriesLeaf() int {
@@ -68,7 +76,7 @@ func (f *File) Input() format.Input { return f.in }
 
 // Leaves implements format.File: it returns the leaf columns of the schema.
 func (f *File) Leaves() []format.Leaf {
-	entries := format.Leaf{Name: Entries, Type: "map", Why: "maps", NoClass: "a map", Nulls: -1, MaybeNaN: true, Scratch: scratchBytes, Entries: "double"}
+	entries := format.Leaf{Name: Entries, Type: "map", Why: "maps", NoClass: "a map", Nulls: -1, MaybeNaN: true, Scratch: scratchBytes, Entries: "double", Keys: f.keys, Asides: f.asides}
 	if f.name != "" {
 		entries.Name = f.name
 		return []format.Leaf{entries}
@@ -88,7 +96,9 @@ func (f *File) GroupBytes(g int) int64 { return f.groups[g].bytesInSpool(f.rows[
 func (e extent) bytesInSpool(rows int64) int64 { return 12*rows + 12*e.entries }
 
 // HeldBytes implements format.File: it returns the memory of the open file, mainly of its footer.
-func (f *File) HeldBytes() int64 { return 24 * int64(len(f.groups)) }
+func (f *File) HeldBytes() int64 {
+	return 24*int64(len(f.groups)) + format.KeyBytes(f.keys)
+}
 
 // FooterDigest implements format.File: a text has no footer, so this is the digest of the whole text.
 func (f *File) FooterDigest() uint64 { return f.digest }

@@ -83,6 +83,9 @@ type Leaf struct {
 	After       int    `json:"after,omitempty"`
 	Index       bool   `json:"index,omitempty"` // the column is the index of a data frame
 	TextKeys    bool   `json:"text_keys,omitempty"`
+
+	Keys   []string `json:"keys,omitempty"`   // names of the features, if the column is a map
+	Asides []string `json:"asides,omitempty"` // why each of them is used only if its name is asked for, or empty
 }
 
 // Partition is a column whose values are in File.Keys. The values do not come from the paths in the plan: these are

@@ -92,6 +92,7 @@ func checkTexts(h Header) error {
 		texts = append(texts, c.First)
 		for _, l := range c.Leaves {
 			texts = append(texts, l.Name, l.Type, l.Why, l.RefusedBy, l.NoClass)
+			texts = append(append(texts, l.Keys...), l.Asides...)
 		}
 		for _, p := range c.Partitions {
 			texts = append(texts, p.Key, p.Why)
