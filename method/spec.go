@@ -75,6 +75,12 @@ type Takes struct {
 	NoCross bool
 	// Cells means that the features are the cells of a grid. All of them are used, including constant features.
 	Cells bool
+	// Rereads means that a FromProfile method may read the rows once more (Evidence.Source).
+	Rereads bool
+	// RowScales are the scalings of rows that suit the method, the recommended one first; "" leaves rows as they are. Nil
+	// means all scalings. WhyRowScales explains why others do not.
+	RowScales    []string
+	WhyRowScales stream.Text
 	// Scales are the scales that suit the method; nil means all scales. WhyScales explains why other scales do not.
 	Scales    []gram.Scale
 	WhyScales stream.Text

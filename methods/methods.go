@@ -17,6 +17,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/methods/cpufs"
 	"github.com/ufs-stream/ufs-stream/methods/fsfs"
 	"github.com/ufs-stream/ufs-stream/methods/fspca"
+	"github.com/ufs-stream/ufs-stream/methods/hvg"
 	"github.com/ufs-stream/ufs-stream/methods/jelsr"
 	"github.com/ufs-stream/ufs-stream/methods/pca"
 	"github.com/ufs-stream/ufs-stream/methods/rsfs"
@@ -46,6 +47,7 @@ var all = sync.OnceValue(func() []method.Spec {
 		align.Specs(),
 		greedy.Specs(),
 		baseline.Specs(),
+		hvg.Specs(),
 		sfufs.Specs(),
 		eufs.Specs(),
 		cpufs.Specs(),

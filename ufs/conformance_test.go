@@ -162,11 +162,12 @@ func TestColumnsCanBePermuted(t *testing.T) {
 		want := selected(t, q)
 		q.Input.Paths = []string{other}
 		got := selected(t, q)
+		isTied := slices.ContainsFunc(want.Warnings, func(w string) bool { return strings.Contains(w, "column order decides") })
 		for i, f := range want.Selected {
 			g := got.Selected[i]
 			// Sums over features are rounded in another order: 1e-9 is far above that, and
 			// far below the gaps between these scores.
-			if g.Name != f.Name || math.Abs(float64(g.Score-f.Score)) > 1e-9*math.Abs(float64(f.Score)) {
+			if g.Name != f.Name && !isTied || math.Abs(float64(g.Score-f.Score)) > 1e-9*math.Abs(float64(f.Score)) {
 				t.Errorf("rank %d is %s, %v; permuted %s, %v", i+1, f.Name, f.Score, g.Name, g.Score)
 			}
 		}

@@ -29,10 +29,10 @@ func answers(t *testing.T) string {
 			var cells []string
 			hidden := []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
 			for j := range 8 {
-				cells = append(cells, fmt.Sprint(hidden[j%3]+0.3*float64(1+j)*r.NormFloat64()))
+				cells = append(cells, fmt.Sprint(10+hidden[j%3]+0.3*float64(1+j)*r.NormFloat64()))
 			}
 			class := r.IntN(4) // the last has none
-			cells = append(cells, fmt.Sprint(float64(class)+0.05*r.NormFloat64()), []string{"größer", "no", "yes", ""}[class])
+			cells = append(cells, fmt.Sprint(1+float64(class)+0.05*r.NormFloat64()), []string{"größer", "no", "yes", ""}[class])
 			lines = append(lines, strings.Join(cells, ","))
 		}
 		text := filepath.Join(dir, fmt.Sprintf("%d.csv", part))

@@ -160,6 +160,12 @@ func TestRowScaleOfMethods(t *testing.T) {
 				what := fmt.Sprintf("%s, %s, %s", scale, spec.Name, filepath.Ext(pair[0]))
 				twin, own := q, q
 				twin.Input.Paths, own.Input.Paths, own.Columns.RowScale = pair[1:], pair[:1], scale
+				if fit := spec.Takes.RowScales; fit != nil && !slices.Contains(fit, scale) {
+					if _, err := ufs.Select(t.Context(), own); err == nil || !strings.Contains(err.Error(), "is not for method "+spec.Name) {
+						t.Errorf("%s: got error %v, want a refusal", what, err)
+					}
+					continue
+				}
 				want, err := ufs.Select(t.Context(), twin)
 				if err != nil { // such a method takes no sparse rows
 					if _, ownErr := ufs.Select(t.Context(), own); ownErr == nil {

@@ -34,6 +34,9 @@ func TestDefaultSize(t *testing.T) {
 		if q.Input.Paths, q.Choice.K = []string{path}, 0; spec.Takes.Cells {
 			q.Input.Paths = []string{noiseFile(t, 200, 60, 1)}
 		}
+		if spec.Takes.RowScales != nil { // negative values are no counts
+			q.Input.Paths = []string{faces(300, 60, 4).write(t)}
+		}
 		got := selected(t, q)
 		p := must.Get(Plan(t.Context(), q))(t)
 		if p.WhyK != got.WhyK || p.AutoK != (got.WhyK == "") || p.K < got.K {

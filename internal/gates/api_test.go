@@ -16,7 +16,7 @@ import (
 const module = "github.com/ufs-stream/ufs-stream/"
 
 // libraries are the packages that other modules import.
-var libraries = []string{"anchor", "chunkio", "cluster", "eufs", "gram", "greedy", "greedy/selection", "method", "methods", "methods/align", "methods/baseline", "methods/cdlfs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/jelsr", "methods/pca", "methods/rsfs", "methods/rufs", "methods/socfs", "methods/sogfs", "methods/spcafs", "methods/spec", "methods/u2fs", "methods/udfs", "report", "sfufs", "stream", "ufs", "ufs/request", "ufs/result"}
+var libraries = []string{"anchor", "chunkio", "cluster", "eufs", "gram", "greedy", "greedy/selection", "method", "methods", "methods/align", "methods/baseline", "methods/cdlfs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/hvg", "methods/jelsr", "methods/pca", "methods/rsfs", "methods/rufs", "methods/socfs", "methods/sogfs", "methods/spcafs", "methods/spec", "methods/u2fs", "methods/udfs", "report", "sfufs", "stream", "ufs", "ufs/request", "ufs/result"}
 
 // Code outside the module cannot name a type of an internal package, so no exported API may need one.
 func TestPublicAPINamesNoInternalType(t *testing.T) {

@@ -126,6 +126,7 @@ var mayImport = map[string][]string{
 	"methods/align":              {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey", "internal/memory/room"},
 
 	// The methods: the mathematics, and its declaration. None imports another.
+	"methods/hvg":            {"stream", "gram", "method", "methods/baseline", "internal/numeric/kernel"},
 	"methods/baseline":       {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/memory/room"},
 	"sfufs":                  {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/rowsparse", "internal/numeric/spectral", "internal/memory/room"},
 	"eufs":                   {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/disk/localfile", "internal/memory/room", "internal/rows", "internal/app/suggest"},
@@ -143,7 +144,7 @@ var mayImport = map[string][]string{
 	"methods/sogfs":          {"stream", "gram", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/rowsparse", "internal/numeric/spectral", "internal/memory/room", "internal/rows", "internal/rows/inmemory"},
 	"methods/spec":           {"stream", "gram", "anchor", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/spectral", "internal/memory/room"},
 	"methods/jelsr":          {"stream", "gram", "anchor", "cluster", "method", "internal/numeric/kernel", "internal/numeric/linalg", "internal/numeric/ridge", "internal/numeric/spectral", "internal/memory/room"},
-	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/cdlfs", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/rsfs", "methods/sogfs", "methods/spec", "methods/spcafs", "methods/jelsr", "internal/app/suggest", "methods/pca"},
+	"methods":                {"stream", "method", "methods/align", "greedy", "methods/baseline", "sfufs", "eufs", "methods/cpufs", "methods/fsfs", "methods/fspca", "methods/cdlfs", "methods/socfs", "methods/u2fs", "methods/udfs", "methods/rufs", "methods/rsfs", "methods/sogfs", "methods/spec", "methods/spcafs", "methods/jelsr", "internal/app/suggest", "methods/hvg", "methods/pca"},
 	"internal/judging/trust": {"methods/align", "anchor", "internal/numeric/kernel", "internal/memory/room", "internal/numeric/spectral", "internal/numeric/splitmix", "internal/judging/survey", "stream"},
 
 	// The rooms of greedy: arrows go one way.

@@ -222,6 +222,9 @@ func CheckRecordedOptions(r *settled.Run, e *statistics.Bundle) error {
 	if scale := e.Options[request.OptionRowScale]; scale != "" && r.Original.Columns.RowScale == request.RowScaleNone {
 		return stream.Usagef("{rows-scale} none: %s was scanned with {rows-scale} %s; scan again with the {rows-scale} you want", r.Stats, scale)
 	}
+	if err := settled.CheckRowScaleOfMethod(r, e.Options[request.OptionRowScale]); err != nil {
+		return err
+	}
 	if err := settled.SettleRank(r, e); err != nil {
 		return err
 	}

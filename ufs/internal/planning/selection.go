@@ -137,7 +137,13 @@ func (profileKind) planSelection(w Workload, shape method.Shape) (budget.Budget,
 		return budget.Budget{}, err
 	}
 	d := len(shape.Columns)
-	return PlanPass(w.Run, w.Table, budget.ProfileColumnBytes*int64(d)+RankBytes(w.Run, w.Table, d), cost.Bytes)
+	statistics := budget.ProfileColumnBytes*int64(d) + RankBytes(w.Run, w.Table, d)
+	if !w.Run.Bound.Takes.Rereads {
+		return PlanPass(w.Run, w.Table, statistics, cost.Bytes)
+	}
+	b, err := PlanPass(w.Run, w.Table, statistics+cost.Bytes, 0)
+	b.Statistics, b.Solver, b.MethodPasses = statistics, cost.Bytes, cost.Passes
+	return b, err
 }
 
 func (profileKind) describeLastScan(Workload, *scalemodel.Job) scalemodel.Kind {

@@ -170,12 +170,16 @@ func (t *Trial) setProfileEvidence() error {
 	}
 	t.Std = std
 	t.setFeatures(std.Columns, std.Mean, std.Std, std.Filled, std.LeftOut, std.Warnings)
+	if fit := t.run.Bound.Takes.RowScales; len(fit) > 0 && fit[0] != "" && t.Selection.Options[request.OptionRowScale] == nil {
+		t.warn("method %s takes rows of one total, and these are as in the input; of counts, {rows-scale} %s makes them", t.run.Bound.Name, fit[0])
+	}
 	switch {
 	case t.run.Bound.Takes.Sample:
 		copySurveyToEvidence(t)
 		thin := t.bundle.ThinColumns
 		t.Survey.Squares, t.Survey.Column = thin.Squares, thin.Column
-	case t.run.Bound.From.UsesGramOnly():
+	case t.run.Bound.Takes.Rereads && t.bundle.Source == nil: // from a statistics file
+	case t.run.Bound.From.UsesGramOnly() || t.run.Bound.Takes.Rereads:
 		t.Source, t.Memory = t.bundle.Source, t.bundle.Plan.Solver
 	}
 	return nil

@@ -89,7 +89,7 @@ func RunSelection(ctx context.Context, attempts settled.Attempts, solve func(*ga
 	}
 	r = g.Run
 	var spooled int64
-	if e.Source != nil && !r.Bound.From.UsesRows() && !e.Plan.OutOfCore { // the input is not read again
+	if e.Source != nil && !r.Bound.From.UsesRows() && !e.Plan.OutOfCore && !r.Bound.Takes.Rereads { // the input is not read again
 		spooled = e.Source.SpoolBytes()
 		if err := e.Close(); err != nil {
 			return nil, err

@@ -149,6 +149,14 @@ func settleScale(r *Run) (err error) {
 	if fit := r.Bound.Takes.Scales; fit != nil && !slices.Contains(fit, r.ParsedScale) {
 		return stream.Usagef("{scale} %s: %s", r.Choice.Scale, r.Bound.Takes.WhyScales)
 	}
+	return CheckRowScaleOfMethod(r, r.Columns.RowScale)
+}
+
+// CheckRowScaleOfMethod refuses rows in a scale that does not suit the method.
+func CheckRowScaleOfMethod(r *Run, scale string) error {
+	if fit := r.Bound.Takes.RowScales; fit != nil && !slices.Contains(fit, scale) {
+		return stream.Usagef("{rows-scale} %s is not for method %s: %s", scale, r.Bound.Name, r.Bound.Takes.WhyRowScales)
+	}
 	return nil
 }
 
@@ -166,7 +174,7 @@ func (r *Run) rereadReason() string {
 		return "{rows-scale} tfidf"
 	case r.Choice.Reads > 1:
 		return "{passes} " + strconv.Itoa(r.Choice.Reads)
-	case r.selects && r.Bound.From.NeedsWholeRows():
+	case r.selects && (r.Bound.From.NeedsWholeRows() || r.Bound.Takes.Rereads):
 		return "method " + r.Bound.Name
 	}
 	return ""

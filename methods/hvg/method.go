@@ -1,0 +1,145 @@
+package hvg
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/ufs-stream/ufs-stream/gram"
+	"github.com/ufs-stream/ufs-stream/method"
+	"github.com/ufs-stream/ufs-stream/methods/baseline"
+	"github.com/ufs-stream/ufs-stream/stream"
+)
+
+// Specs declares seurat, seurat_v3 and cell_ranger.
+func Specs() []method.Spec {
+	takes := method.Takes{
+		Factor: true, Scales: []gram.Scale{gram.ScaleNone},
+		WhyScales: stream.Textf("it compares variances with means, so that columns keep their scale; want none"),
+		RowScales: []string{"cp10k", ""}, WhyRowScales: stream.Textf("it wants rows of one total, and their values, not logarithms"),
+	}
+	spec := func(name, about string, takes method.Takes, guide method.Guide, m method.Method) method.Spec {
+		return method.Spec{Name: name, About: about, Guide: guide, From: method.FromProfile, Scale: gram.ScaleNone, Takes: takes, New: func() method.Method { return m }}
+	}
+	logs, counts := takes, takes
+	logs.RowScales = []string{"cp10k,log1p", "cp10k", ""}
+	logs.WhyRowScales = stream.Textf("it wants rows of one total")
+	counts.RowScales = []string{""}
+	counts.WhyRowScales = stream.Textf("it models the variance of counts; want none")
+	counts.Rereads = true
+	const caution = "it scores genes one by one, so that the first ones may be copies, and genes of most cells score like those of few"
+	return []method.Spec{
+		spec("seurat", "the genes that vary most beyond others of their mean, by logarithms (Satija et al. 2015)", takes, method.Guide{
+			When: "genes of single cells, to compare with Seurat's mean.var.plot and scanpy's seurat", Time: "d", Caution: caution,
+		}, &dispersionMethod{name: "seurat", score: func(mean, variance []float64) ([]float64, int) { return ScoreSeurat(mean, variance), 0 }}),
+		spec("cell_ranger", "the genes that vary most beyond others of their mean, by medians (Zheng et al. 2017)", logs, method.Guide{
+			When: "genes of single cells, to compare with scanpy's cell_ranger", Time: "d", Caution: caution,
+		}, &dispersionMethod{name: "cell_ranger", score: ScoreCellRanger}),
+		spec("seurat_v3", "the genes of largest variance once it is standardized by a regression on the mean (Stuart et al. 2019)", counts, method.Guide{
+			When: "counts of single cells, to compare with Seurat's vst and scanpy's seurat_v3", Time: "0.3·d² for the regression, and a pass over the rows", Caution: caution,
+		}, regressionMethod{}),
+	}
+}
+
+// moments returns the means and variances (divisor n−1) of the features, which must not be negative.
+func moments(e *method.Evidence, name string) (mean, variance []float64, err error) {
+	mean, variance = e.Std.Mean, make([]float64, len(e.Std.Std))
+	for k, j := range e.Std.Columns {
+		if low := e.Profile.Columns[j].Min; low < 0 {
+			err := stream.Dataf("", "method %s takes counts, or counts that were scaled by rows, and the least value is %v", name, low)
+			err.Column = e.Columns[k].Name
+			err.Remedy = stream.Textf("{exclude} columns that are no counts, or choose another {method}, as variance")
+			return nil, nil, err
+		}
+		variance[k] = e.Std.Std[k] * e.Std.Std[k] * (e.Std.Weight / (e.Std.Weight - 1))
+	}
+	return mean, variance, nil
+}
+
+func rankScores(e *method.Evidence, scores []float64) *method.Ranking {
+	order, warnings := baseline.Rank(scores, e.Columns, e.K)
+	return &method.Ranking{Order: order, Scores: scores, Warnings: stream.PlainTexts(warnings)}
+}
+
+type dispersionMethod struct {
+	name  string
+	score func(mean, variance []float64) (scores []float64, unscored int)
+}
+
+func (*dispersionMethod) Options(*method.Options) {}
+
+func (*dispersionMethod) Cost(s method.Shape) (method.Cost, error) {
+	return method.Cost{Bytes: 8 * 8 * int64(len(s.Columns))}, nil
+}
+
+func (m *dispersionMethod) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
+	mean, variance, err := moments(e, m.name)
+	if err != nil {
+		return nil, err
+	}
+	scores, unscored := m.score(mean, variance)
+	r := rankScores(e, scores)
+	if unscored > 0 {
+		r.Warnings = append(r.Warnings, stream.PlainText(fmt.Sprintf("%d features have no score, because more than half of the features of their mean have the same dispersion", unscored)))
+	}
+	return r, nil
+}
+
+// span is the share of the columns in each local regression.
+const span = 0.3
+
+type regressionMethod struct{}
+
+func (regressionMethod) Options(*method.Options) {}
+
+func (regressionMethod) Cost(s method.Shape) (method.Cost, error) {
+	return method.Cost{
+		Bytes:  12 * 8 * int64(len(s.Columns)),
+		Passes: method.Passes{Most: 1, Why: stream.Textf("one to clip large values, if there are any")},
+	}, nil
+}
+
+func (regressionMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	mean, variance, err := moments(e, "seurat_v3")
+	if err != nil {
+		return nil, err
+	}
+	var x, y []float64
+	for k, v := range variance {
+		if hasDispersion(mean[k], v) {
+			x, y = append(x, math.Log10(mean[k])), append(y, math.Log10(v))
+		}
+	}
+	fitted := FitLoess(x, y, span, e.Threads)
+	expected, limits, clipped := make([]float64, len(mean)), make([]float64, len(mean)), 0
+	for k, j := range e.Std.Columns {
+		if expected[k] = 1; hasDispersion(mean[k], variance[k]) {
+			expected[k], fitted = math.Pow(10, fitted[0]), fitted[1:]
+		}
+		if limits[k] = mean[k] + math.Sqrt(expected[k]*e.Std.Weight); e.Profile.Columns[j].Max > limits[k] {
+			clipped++
+		}
+	}
+	scores, passes := make([]float64, len(mean)), 0
+	switch {
+	case clipped > 0 && e.Source == nil:
+		return nil, stream.Usagef("method seurat_v3 clips large values of %d features, for which it reads the rows again, and statistics have none; select from the data", clipped)
+	case clipped > 0:
+		passes = 1
+		e.Pass(1, "clipped variances")
+		sums := newClippedSquares(e.Std, len(e.Profile.Columns), limits)
+		if err := stream.Fold(ctx, e.Source, stream.FoldOptions{Meter: e.Meter}, sums); err != nil {
+			return nil, err
+		}
+		for k, s := range sums.sums() {
+			scores[k] = s / (e.Std.Weight - 1) / expected[k]
+		}
+	default:
+		for k, v := range variance {
+			scores[k] = v / expected[k]
+		}
+	}
+	r := rankScores(e, scores)
+	r.Passes = passes
+	return r, nil
+}
