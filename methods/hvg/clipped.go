@@ -57,8 +57,7 @@ func (c *clippedSquares) addValue(k int, x float64) {
 	c.squares[k] += d * d
 }
 
-// sums returns the sums, with the zeros that sparse rows omit.
-func (c *clippedSquares) sums() []float64 {
+func (c *clippedSquares) addOmittedZeros() []float64 {
 	if c.rows > 0 {
 		for k, n := range c.counts {
 			c.squares[k] += float64(c.rows-n) * c.std.Mean[k] * c.std.Mean[k]

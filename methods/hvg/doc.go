@@ -12,11 +12,11 @@
 //     their mean (Stuart et al., Comprehensive integration of single-cell data, Cell 177, 2019). A second pass over the
 //     rows clips, unless no value is so large.
 //
-// The scores are those of scanpy's highly_variable_genes without batches, except that
+// scanpy's highly_variable_genes, without batches, has the same definitions, except that here
 //
 //   - constant columns have no score, and take no part in intervals and in the regression;
-//   - equal quantiles make empty intervals, where scanpy stops with an error;
-//   - columns of an interval without any deviation have no score under cell_ranger, where scanpy gives infinite ones;
+//   - equal quantiles make empty intervals, and scanpy stops with an error;
+//   - columns of an interval without any deviation have no score under cell_ranger, and infinite ones in scanpy;
 //     Zheng et al. rank by the absolute deviation from the median, so that they also choose columns that vary little.
 //
 // seurat and seurat_v3 give the numbers of Seurat 4.3.0 (mean.var.plot and vst), whose results are a fixture of the test.

@@ -31,18 +31,18 @@ func Specs() []method.Spec {
 	return []method.Spec{
 		spec("seurat", "the genes that vary most beyond others of their mean, by logarithms (Satija et al. 2015)", takes, method.Guide{
 			When: "genes of single cells, to compare with Seurat's mean.var.plot and scanpy's seurat", Time: "d", Caution: caution,
-		}, &dispersionMethod{name: "seurat", score: func(mean, variance []float64) ([]float64, int) { return ScoreSeurat(mean, variance), 0 }}),
+		}, &geneMethod{selectGenes: selectBySeurat}),
 		spec("cell_ranger", "the genes that vary most beyond others of their mean, by medians (Zheng et al. 2017)", logs, method.Guide{
 			When: "genes of single cells, to compare with scanpy's cell_ranger", Time: "d", Caution: caution,
-		}, &dispersionMethod{name: "cell_ranger", score: ScoreCellRanger}),
+		}, &geneMethod{selectGenes: selectByCellRanger}),
 		spec("seurat_v3", "the genes of largest variance once it is standardized by a regression on the mean (Stuart et al. 2019)", counts, method.Guide{
 			When: "counts of single cells, to compare with Seurat's vst and scanpy's seurat_v3", Time: "0.3·d² for the regression, and a pass over the rows", Caution: caution,
-		}, regressionMethod{}),
+		}, &geneMethod{rereads: true, selectGenes: selectByRegression}),
 	}
 }
 
-// moments returns the means and variances (divisor n−1) of the features, which must not be negative.
-func moments(e *method.Evidence, name string) (mean, variance []float64, err error) {
+// computeMoments returns the means and variances (divisor n−1) of the features, whose values must not be negative.
+func computeMoments(e *method.Evidence, name string) (mean, variance []float64, err error) {
 	mean, variance = e.Std.Mean, make([]float64, len(e.Std.Std))
 	for k, j := range e.Std.Columns {
 		if low := e.Profile.Columns[j].Min; low < 0 {
@@ -61,23 +61,40 @@ func rankScores(e *method.Evidence, scores []float64) *method.Ranking {
 	return &method.Ranking{Order: order, Scores: scores, Warnings: stream.PlainTexts(warnings)}
 }
 
-type dispersionMethod struct {
-	name  string
-	score func(mean, variance []float64) (scores []float64, unscored int)
+// geneMethod is one of the three methods.
+type geneMethod struct {
+	rereads     bool
+	selectGenes func(context.Context, *method.Evidence) (*method.Ranking, error)
 }
 
-func (*dispersionMethod) Options(*method.Options) {}
+func (*geneMethod) Options(*method.Options) {}
 
-func (*dispersionMethod) Cost(s method.Shape) (method.Cost, error) {
-	return method.Cost{Bytes: 8 * 8 * int64(len(s.Columns))}, nil
+func (m *geneMethod) Cost(s method.Shape) (method.Cost, error) {
+	c := method.Cost{Bytes: 12 * 8 * int64(len(s.Columns))}
+	if m.rereads {
+		c.Passes = method.Passes{Most: 1, Why: stream.Textf("one to clip large values, if there are any")}
+	}
+	return c, nil
 }
 
-func (m *dispersionMethod) Select(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
-	mean, variance, err := moments(e, m.name)
+func (m *geneMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	return m.selectGenes(ctx, e)
+}
+
+func selectBySeurat(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
+	mean, variance, err := computeMoments(e, "seurat")
 	if err != nil {
 		return nil, err
 	}
-	scores, unscored := m.score(mean, variance)
+	return rankScores(e, ScoreSeurat(mean, variance)), nil
+}
+
+func selectByCellRanger(_ context.Context, e *method.Evidence) (*method.Ranking, error) {
+	mean, variance, err := computeMoments(e, "cell_ranger")
+	if err != nil {
+		return nil, err
+	}
+	scores, unscored := ScoreCellRanger(mean, variance)
 	r := rankScores(e, scores)
 	if unscored > 0 {
 		r.Warnings = append(r.Warnings, stream.PlainText(fmt.Sprintf("%d features have no score, because more than half of the features of their mean have the same dispersion", unscored)))
@@ -88,19 +105,8 @@ func (m *dispersionMethod) Select(_ context.Context, e *method.Evidence) (*metho
 // span is the share of the columns in each local regression.
 const span = 0.3
 
-type regressionMethod struct{}
-
-func (regressionMethod) Options(*method.Options) {}
-
-func (regressionMethod) Cost(s method.Shape) (method.Cost, error) {
-	return method.Cost{
-		Bytes:  12 * 8 * int64(len(s.Columns)),
-		Passes: method.Passes{Most: 1, Why: stream.Textf("one to clip large values, if there are any")},
-	}, nil
-}
-
-func (regressionMethod) Select(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
-	mean, variance, err := moments(e, "seurat_v3")
+func selectByRegression(ctx context.Context, e *method.Evidence) (*method.Ranking, error) {
+	mean, variance, err := computeMoments(e, "seurat_v3")
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +137,7 @@ func (regressionMethod) Select(ctx context.Context, e *method.Evidence) (*method
 		if err := stream.Fold(ctx, e.Source, stream.FoldOptions{Meter: e.Meter}, sums); err != nil {
 			return nil, err
 		}
-		for k, s := range sums.sums() {
+		for k, s := range sums.addOmittedZeros() {
 			scores[k] = s / (e.Std.Weight - 1) / expected[k]
 		}
 	default:

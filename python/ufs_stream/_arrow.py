@@ -63,23 +63,32 @@ def unique_names(names: Iterable[str]) -> list[str]:
 @contextlib.contextmanager
 def file_of(columns: Sequence[Column], name: str, temp_dir: Any) -> Iterator[str]:
     """Yield the path of a temporary file of columns. Errors of the command call it by its name alone."""
+    with file_of_blocks([columns], name, temp_dir) as path:
+        yield path
+
+
+@contextlib.contextmanager
+def file_of_blocks(blocks: Iterable[Sequence[Column]], name: str, temp_dir: Any) -> Iterator[str]:
+    """Yield the path of a temporary file of blocks of rows, whose columns have the same names and types."""
     with tempfile.TemporaryDirectory(prefix="ufs-stream-", dir=temp_dir) as folder:
         path = os.path.join(folder, name)
-        write_columns(path, columns)
+        write_blocks(path, blocks)
         try:
             yield path
         except UFSError as e:
             raise type(e)(str(e).replace(path, name), e.exit_code, e.selection) from None
 
 
-def write_columns(path: str, columns: Sequence[Column]) -> None:
-    """Write columns of one length into a file."""
-    rows = columns[0].count_rows() if columns else 0
-    step = max(rows * BATCH // max(sum(c.values.nbytes for c in columns), 1), LEAST_ROWS)
+def write_blocks(path: str, blocks: Iterable[Sequence[Column]]) -> None:
+    """Write blocks of columns into a file. The columns of a block have one length."""
     with open(path, "wb") as f:
-        f.write(message(SCHEMA, (int16(0), [field_of(c) for c in columns]), 0))
-        for start in range(0, rows, step):
-            write_batch(f, columns, start, min(start + step, rows))
+        for columns in blocks:
+            if f.tell() == 0:
+                f.write(message(SCHEMA, (int16(0), [field_of(c) for c in columns]), 0))
+            rows = columns[0].count_rows() if columns else 0
+            step = max(rows * BATCH // max(sum(c.values.nbytes for c in columns), 1), LEAST_ROWS)
+            for start in range(0, rows, step):
+                write_batch(f, columns, start, min(start + step, rows))
         f.write(b"\xff\xff\xff\xff\0\0\0\0")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import numbers
 import os
 from collections.abc import Mapping
@@ -15,7 +16,8 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _command
-from ._arrow import Column, file_of
+from ._anndata import blocks_of, is_anndata, rename_features
+from ._arrow import Column, file_of, file_of_blocks
 from ._command import Inputs, Path, Progress, is_frame
 from ._errors import UFSError
 from ._selection import Selection
@@ -91,7 +93,8 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     An array, sparse matrix or DataFrame is written to a temporary file (an Arrow IPC stream), which takes
-    as much disk as the data take memory; no second copy of it is made. Paths, globs, folders
+    as much disk as the data take memory; no second copy of it is made. Of an AnnData, X is written so, in blocks of rows,
+    which are all that is read at a time of a backed one; transform returns the AnnData of the chosen variables. Paths, globs, folders
     and URLs are read by the command where they lie.
 
     A DataFrame is read like a file: texts, dates and categories of texts are left out, and ``selection_`` gives the
@@ -133,7 +136,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.command = command
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> UFSSelector:
-        """Select from X: an array, sparse matrix or DataFrame of shape (n_samples, n_features),
+        """Select from X: an array, sparse matrix or DataFrame of shape (n_samples, n_features), an AnnData,
         or a path, glob, folder or URL, or a list of these. y is ignored.
 
         A row counts as often as its sample_weight says, which is not negative. Files have such a
@@ -143,19 +146,46 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             if sample_weight is not None:
                 raise ValueError("files have no sample_weight: name their column of weights, as options={'weight': 'name'}")
             return self._fit_paths(X)
+        if is_anndata(X):
+            return self._fit_anndata(X, sample_weight)
         X = self._checked(table_of(X))
         columns, options = columns_of(X)
-        if sample_weight is not None:
-            if (self.options or {}).get("weight") is not None:
-                raise ValueError("rows have the weights sample_weight, and others by options['weight']: leave one out")
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-            options["weight"] = "sample_weight"
-            while any(c.name == options["weight"] for c in columns):
-                options["weight"] += "'"
-            columns.append(Column(options["weight"], weights))
+        weight, weights = self._weights_of(sample_weight, X, [c.name for c in columns])
+        if weight is not None:
+            options["weight"] = weight
+            columns.append(Column(weight, weights))
         with file_of(columns, type(X).__name__, self.temp_dir) as path:
             self.selection_ = self._select(path, **options)
         self._chosen_names: dict[int, str] | None = None
+        self._take_ranking()
+        return self
+
+    def _weights_of(self, sample_weight: Any, X: Any, names: list[str]) -> tuple[str | None, Any]:
+        """Return the name of the column of weights, which none of the names equals, and the weights; None without weights."""
+        if sample_weight is None:
+            return None, None
+        if (self.options or {}).get("weight") is not None:
+            raise ValueError("rows have the weights sample_weight, and others by options['weight']: leave one out")
+        name = "sample_weight"
+        while name in names:
+            name += "'"
+        return name, _check_sample_weight(sample_weight, X, dtype=np.float64)
+
+    def _fit_anndata(self, adata: Any, sample_weight: Any) -> UFSSelector:
+        from ._frame import unique_names  # imports pandas, as anndata does
+
+        self.n_features_in_, self.feature_names_in_ = adata.n_vars, np.array([str(name) for name in adata.var_names], dtype=object)
+        names = unique_names(self.feature_names_in_)
+        weight, weights = self._weights_of(sample_weight, np.zeros((adata.n_obs, 1)), names)
+        blocks = blocks_of(adata, names, weight, weights)
+        first: list[Column] = next(blocks, [])
+        is_sparse = len(first) > 0 and first[0].ends is not None
+        options = {"sparse": ["index", "x", adata.n_vars]} if is_sparse else {}
+        with file_of_blocks(itertools.chain([first], blocks), type(adata).__name__, self.temp_dir) as path:
+            self.selection_ = self._select(path, weight=weight, **options)
+        if is_sparse:
+            rename_features(self.selection_, names)
+        self._chosen_names = None
         self._take_ranking()
         return self
 
@@ -239,6 +269,8 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if is_path(X):
             raise TypeError("transform takes an array or DataFrame; apply(inputs, output) reduces files")
         check_is_fitted(self, "selection_")
+        if is_anndata(X):
+            return X[:, self._places_in(X.var_names)]
         X = table_of(X)
         of_files = self._chosen_names is not None
         if not is_frame(X) and not of_files:
@@ -254,6 +286,19 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if len({dtype.kind for dtype in X.dtypes} & set("mM")) > 0 and X.dtypes.nunique() > 1:
             X = X.astype(object)  # numpy has no other type for times and numbers in one array
         return check_array(X, **how)
+
+    def _places_in(self, var_names: Any) -> Any:
+        """Return where the chosen columns stand in an AnnData, by their names."""
+        places: dict[str, list[int]] = {}
+        for at, name in enumerate(var_names):
+            places.setdefault(str(name), []).append(at)
+        names = self.get_feature_names_out()
+        if len(var_names) == self.n_features_in_ and list(map(str, var_names)) == list(getattr(self, "feature_names_in_", [])):
+            return np.sort(self.ranking_)  # names may occur twice
+        lost = [name for name in names if len(places.get(name, [])) != 1]
+        if lost:
+            raise ValueError(f"the AnnData must have one variable of each chosen name, and has none or several named {', '.join(map(repr, lost[:10]))}")
+        return [places[name][0] for name in names]
 
     def _columns_seen_in(self, frame: Any) -> Any:
         """Return where the chosen columns of the array or DataFrame that fit has seen stand in a DataFrame."""
