@@ -226,7 +226,8 @@ func fitNaively(x, y []float64, at float64, size int) (value, slope float64) {
 		if d >= reach {
 			continue
 		}
-		w := math.Sqrt(math.Pow(1-math.Pow(d/reach, 3), 3))
+		u3 := (d / reach) * (d / reach) * (d / reach)
+		w := math.Sqrt((1 - u3) * (1 - u3) * (1 - u3))
 		u := (x[i] - at) / reach
 		a.SetRow(i, []float64{w, w * u, w * u * u})
 		b.Set(i, 0, w*y[i])
