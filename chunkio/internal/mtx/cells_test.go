@@ -55,7 +55,11 @@ func TestCells(t *testing.T) {
 				}
 				continue
 			}
-			got := readMatrix(t, table.OpenFrom(input{strings.NewReader("")}))
+			file := table.OpenFrom(input{strings.NewReader("")})
+			if perRow := file.Leaves()[0].PerRow; cells > 0 && perRow != int64((len(want.entries)+cells-1)/cells) { // all rows are one group
+				t.Errorf("seed %d: %d entries a row are planned for %d entries of %d cells", seed, perRow, len(want.entries), cells)
+			}
+			got := readMatrix(t, file)
 			if got.rows != want.rows || !maps.Equal(got.entries, want.entries) {
 				t.Errorf("seed %d, sorted %v: %d rows and entries %v, want %d and %v", seed, sorts, got.rows, got.entries, want.rows, want.entries)
 			}

@@ -76,7 +76,11 @@ func (f *File) Input() format.Input { return f.in }
 
 // Leaves implements format.File: it returns the leaf columns of the schema.
 func (f *File) Leaves() []format.Leaf {
-	entries := format.Leaf{Name: Entries, Type: "map", Why: "maps", NoClass: "a map", Nulls: -1, MaybeNaN: true, Scratch: scratchBytes, Entries: "double", Keys: f.keys, Asides: f.asides}
+	perRow := int64(0)
+	for g, rows := range f.rows {
+		perRow = max(perRow, (f.groups[g].entries+rows-1)/max(rows, 1))
+	}
+	entries := format.Leaf{Name: Entries, Type: "map", Why: "maps", NoClass: "a map", Nulls: -1, MaybeNaN: true, Scratch: scratchBytes, Entries: "double", PerRow: perRow, Keys: f.keys, Asides: f.asides}
 	if f.name != "" {
 		entries.Name = f.name
 		return []format.Leaf{entries}
