@@ -62,9 +62,10 @@
 // With Options.Sparse two list columns, indices and values, or a map of integers to numbers, make sparse rows. An
 // absent index is 0 and an explicit 0 is dropped. The indices of a row may be in any order, but must differ. A value
 // that is null, NaN or ±Inf is missing. Text of libsvm and Matrix Market, which DefaultSparse recognizes, has rows of such
-// a map, and libsvm their labels; opening it first writes them to a scratch file, because text has no row groups. A file of
-// triples (three columns row, index and value, sorted by row) is also written to a scratch file: the rows of each file
-// continue after the rows of the file before it, and rows without a triple are zeros.
+// a map, and libsvm their labels. A matrix in a folder that CellRanger wrote has cells as columns, which become the
+// rows, and its features have names. Opening such a text first writes the rows to a scratch file, because text has no
+// row groups. A file of triples (three columns row, index and value, sorted by row) is also written to a scratch file: the
+// rows of each file continue after the rows of the file before it, and rows without a triple are zeros.
 //
 // # Classes
 //
