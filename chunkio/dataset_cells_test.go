@@ -73,6 +73,9 @@ func TestCellsEqualTable(t *testing.T) {
 	open := func(in string, opt Options) *Dataset {
 		if opt.Plan == "" {
 			opt.Sparse = DefaultSparse(t.Context(), []string{in}, nil, false)
+			if strings.Contains(in, "*") { // of a glob without the ending of a format there is no default
+				opt.Sparse = "x"
+			}
 			return must.Get(Open(t.Context(), []string{in}, opt))(t)
 		}
 		opt.Sparse = "x"
@@ -109,7 +112,7 @@ func TestCellsEqualTable(t *testing.T) {
 		}
 		formattest.Must(t, ds.Close())
 	}
-	for _, in := range []string{"plain", "packed", "samples", "plain/matrix.mtx", "packed/matrix.mtx.gz"} {
+	for _, in := range []string{"plain", "packed", "samples", "samples/a/*", "samples/{a,b}/*", "plain/matrix.mtx", "packed/matrix.mtx.gz"} {
 		check(in, open(filepath.Join(dir, in), Options{}), "", 0)
 		check(in+", all columns", open(filepath.Join(dir, in), Options{Columns: []string{"*"}}), "*", 0)
 	}
@@ -126,24 +129,29 @@ func TestBadCellsFolders(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(dir string) error
 		want  string
+		input string // of the folder; empty for the folder itself
 	}{
+		"barcodes": {func(string) error { return nil }, "only names the features or cells", "barcodes.tsv"},
 		"fewer barcodes": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "barcodes.tsv"), []byte("A-1\n"), 0o600)
-		}, "4 features and 1 cells"},
+		}, "4 features and 1 cells", ""},
 		"no identifier": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "features.tsv"), []byte("\tA\n"), 0o600)
-		}, "line 1: there is no identifier"},
+		}, "line 1: there is no identifier", ""},
 		"no gzip": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "features.tsv"), append([]byte{0x1f, 0x8b, 8}, bytes.Repeat([]byte{7}, 40)...), 0o600)
-		}, "features.tsv"},
+		}, "features.tsv", ""},
 		"other features": {func(dir string) error {
 			cellsFolder(t, filepath.Join(dir, "other"), "", [][]float64{{1, 2, 3}}, false)
 			return nil
-		}, "its features differ"},
+		}, "its features differ", ""},
 	} {
 		dir := filepath.Join(t.TempDir(), "a")
 		cellsFolder(t, dir, "", counts, false)
 		formattest.Must(t, c.spoil(dir))
+		if c.input != "" {
+			dir = filepath.Join(dir, c.input)
+		}
 		if _, err := Open(t.Context(), []string{dir}, Options{Sparse: "x"}); !chunkiotest.IsData(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one about %s", name, err, c.want)
 		}

@@ -263,6 +263,10 @@ func expandPath(ctx context.Context, arg string, found *searchNotes) ([]string, 
 		return walkFolder(ctx, arg, found)
 	case err == nil && !info.Mode().IsRegular():
 		return nil, stream.Dataf(arg, "not a regular file; give a stream on standard input with -")
+	case err == nil && opening.NamesFeatures(arg):
+		e := stream.Dataf(arg, "it only names the features or cells of a matrix that CellRanger wrote")
+		e.Remedy = stream.PlainText("name the folder, or the matrix alone")
+		return nil, e
 	case err == nil:
 		found.noteGuessedFile(ctx, arg)
 		return []string{arg}, nil
@@ -299,7 +303,7 @@ func expandGlob(ctx context.Context, pattern string, found *searchNotes) ([]stri
 			return nil, stream.Dataf(m, "cannot read the input: %w", storage.WithoutPath(err))
 		case info.IsDir():
 			folders = append(folders, m)
-		case explicit || !IsHiddenName(filepath.Base(m)):
+		case (explicit || !IsHiddenName(filepath.Base(m))) && !opening.NamesFeatures(m):
 			files = append(files, m)
 		}
 	}
