@@ -19,5 +19,6 @@
 //   - columns of an interval without any deviation have no score under cell_ranger, and infinite ones in scanpy;
 //     Zheng et al. rank by the absolute deviation from the median, so that they also choose columns that vary little.
 //
-// seurat and seurat_v3 give the numbers of Seurat 4.3.0 (mean.var.plot and vst), whose results are a fixture of the test.
+// seurat and seurat_v3 give the numbers of Seurat 4.3.0 (mean.var.plot and vst), whose results are a fixture of the test,
+// except that Seurat counts genes that no cell has in the first interval, with a dispersion of 0.
 package hvg
