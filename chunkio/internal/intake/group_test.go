@@ -1,9 +1,15 @@
 package intake
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/ufs-stream/ufs-stream/chunkio/internal/formattest"
 	"github.com/ufs-stream/ufs-stream/chunkio/internal/writer"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
@@ -54,6 +60,37 @@ func TestFootersAreCounted(t *testing.T) {
 			}
 			if asked > c.asked || memory < whole || memory > (Options{}).leastMemory(d, c.most) {
 				t.Errorf("%d columns, %s: asked %d times, %d bytes in the end; want %d, and %d", d, c.name, asked, memory, c.asked, whole)
+			}
+		}
+	}
+}
+
+// TestDictionaries: numbers have a dictionary if they repeat often, in a table that is not wide, and texts always.
+func TestDictionaries(t *testing.T) {
+	for _, wide := range []bool{false, true} {
+		var text strings.Builder
+		text.WriteString("distinct,in twos,in thirties,text")
+		tail := ""
+		for j := range 5000 {
+			if wide {
+				fmt.Fprintf(&text, ",c%d", j)
+				tail += ",1.5"
+			}
+		}
+		text.WriteString("\n")
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range 300 {
+			fmt.Fprintf(&text, "%v,%v,%v,a%d%s\n", r.Float64(), float64(i/2)+0.5, float64(r.IntN(10))+0.5, i, tail)
+		}
+		var out scratch
+		in := Input{Name: "x.csv", Format: CSV, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text.String())), nil }}
+		if _, err := Write(t.Context(), in, &out, Options{Memory: 1 << 30, Threads: 2}); err != nil {
+			t.Fatalf("writing: %v", err)
+		}
+		group := formattest.ReadFrom(t, bytes.NewReader(out.Bytes()), "text").Meta.RowGroup(0)
+		for j, want := range []bool{false, false, !wide, true} {
+			if c, err := group.ColumnChunk(j); err != nil || c.HasDictionaryPage() != want {
+				t.Errorf("wide %v, column %d: a dictionary page is %v, want %v (%v)", wide, j, c.HasDictionaryPage(), want, err)
 			}
 		}
 	}

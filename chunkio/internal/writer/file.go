@@ -36,6 +36,7 @@ type File struct {
 	Schema *schema.Schema
 	meta   *metadata.FileMetaDataBuilder
 	props  *parquet.WriterProperties
+	plain  *parquet.WriterProperties // the same without dictionaries
 	groups int
 	Rows   int64
 	footer
@@ -84,6 +85,7 @@ func newFile(out io.Writer, fields schema.FieldList, useDictionary []bool, enc *
 	err = format.Guard(func() error {
 		w.Schema = schema.NewSchema(root)
 		opts = append(opts, parquet.WithDictionaryDefault(false))
+		w.plain = parquet.NewWriterProperties(opts...)
 		for i := range w.Schema.NumColumns() {
 			if i < len(useDictionary) && useDictionary[i] {
 				opts = append(opts, parquet.WithDictionaryFor(w.Schema.Column(i).Path(), true))
@@ -127,7 +129,7 @@ func (g *Group) Columns(n int) (chunks []*Chunk, err error) {
 		for range n {
 			m := g.meta.NextColumnChunk()
 			pages := newPageBuffer(m, g.w.encoders)
-			chunks = append(chunks, &Chunk{ColumnChunkWriter: pqfile.NewColumnChunkWriter(m, pages, g.w.props), pages: pages, Rows: g.rows})
+			chunks = append(chunks, &Chunk{ColumnChunkWriter: pqfile.NewColumnChunkWriter(m, pages, g.w.props), pages: pages, Rows: g.rows, plain: g.w.plain})
 		}
 		return nil
 	})
@@ -165,6 +167,7 @@ type Chunk struct {
 	pqfile.ColumnChunkWriter
 	pages         *pageBuffer
 	Rows          int64
+	plain         *parquet.WriterProperties
 	pageEntries   int   // minimum number of entries in the current page
 	finishedBytes int64 // bytes of the pages before the current page
 	putPageRows   int64 // number of rows in pages that PutPage has written
@@ -186,6 +189,11 @@ func (c *Chunk) Finish() error {
 	}
 	c.ColumnChunkWriter = nil
 	return nil
+}
+
+// DropDictionary makes the chunk use no dictionary. No value may have been written.
+func (c *Chunk) DropDictionary() {
+	c.ColumnChunkWriter = pqfile.NewColumnChunkWriter(c.pages.meta, c.pages, c.plain)
 }
 
 // Optional reports whether the column has definition levels 0 (null) and 1.
