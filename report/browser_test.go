@@ -20,7 +20,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
-func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(browsertest.RunTests(m)) }
 
 // open shows a page.
 func open(t *testing.T, b *browsertest.Tab, html string) {

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(browsertest.Main(m))
+	os.Exit(browsertest.RunTests(m))
 }
 
 // result is the exit code of a run and what it wrote.

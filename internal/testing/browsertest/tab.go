@@ -29,8 +29,8 @@ var browser struct {
 	end     func() error
 }
 
-// Main runs the tests of a package and ends the browser that they have started. It returns the exit code.
-func Main(m *testing.M) int {
+// RunTests runs the tests of a package and ends the browser that they have started. It returns the exit code.
+func RunTests(m *testing.M) int {
 	code := m.Run()
 	browser.mu.Lock()
 	defer browser.mu.Unlock()
@@ -42,8 +42,6 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// startBrowser returns the context of the browser, which it starts if it is the first of this process. It skips the test
-// if Chromium is not installed.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
 	browser.mu.Lock()
@@ -94,7 +92,7 @@ type Tab struct {
 	loads  []string // requested URLs
 }
 
-// New opens a tab, or skips the test if Chromium is not installed. The package's TestMain must call [Main].
+// New opens a tab, or skips the test if Chromium is not installed. The package's TestMain must call [RunTests].
 func New(t *testing.T) *Tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(startBrowser(t), chromedp.WithNewBrowserContext())

@@ -69,19 +69,19 @@ func (s *Session) Query(statements string) (*Result, error) {
 // DuckDB refuses the query, the error is nil and Result.Error contains the reason. After other errors the session is
 // unusable.
 func (s *Session) QueryBatches(statements string, take func(batch [][]*string)) (*Result, error) {
-	return s.exchange(statements, take)
+	return s.sendRequest(statements, take)
 }
 
-// Restart begins anew in the folder dir, with an empty database.
-func (s *Session) Restart(dir string) error {
-	r, err := s.exchange(struct{ Dir string }{dir}, nil)
+// RestartIn begins anew in the folder dir, with an empty database.
+func (s *Session) RestartIn(dir string) error {
+	r, err := s.sendRequest(struct{ Dir string }{dir}, nil)
 	if err == nil && r.Error != "" {
 		err = fmt.Errorf("DuckDB in %s: %s", dir, r.Error)
 	}
 	return err
 }
 
-func (s *Session) exchange(request any, take func(batch [][]*string)) (*Result, error) {
+func (s *Session) sendRequest(request any, take func(batch [][]*string)) (*Result, error) {
 	if err := json.NewEncoder(s.in).Encode(request); err != nil {
 		return nil, s.errEnded(err)
 	}

@@ -38,7 +38,6 @@ var idle struct {
 	sessions []*duckdb.Session
 }
 
-// takeSession restarts an idle session in the folder dir, or starts one.
 func takeSession(t testing.TB, dir string) (s *duckdb.Session) {
 	t.Helper()
 	idle.mu.Lock()
@@ -46,7 +45,7 @@ func takeSession(t testing.TB, dir string) (s *duckdb.Session) {
 		s, idle.sessions = idle.sessions[last], idle.sessions[:last]
 	}
 	idle.mu.Unlock()
-	if s != nil && s.Restart(dir) == nil {
+	if s != nil && s.RestartIn(dir) == nil {
 		return s
 	}
 	s, err := duckdb.StartSession(context.Background(), ModuleFolder(t), dir)
