@@ -82,7 +82,10 @@ func (p Program) Run(ctx context.Context, args []string) (code int) {
 		err = errors.Join(ctx.Err(), err)
 	}
 	code = exit.CodeOf(err)
-	retry := changeArgs(cmd.Flags(), args, stream.AdvisedChanges(err))
+	var retry []string
+	if err != nil {
+		retry = changeArgs(cmd.Flags(), args, stream.AdvisedChanges(err))
+	}
 	switch {
 	case err == nil:
 	case p.writesJSON():
