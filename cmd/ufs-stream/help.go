@@ -32,7 +32,7 @@ type flagGroup struct {
 func flagGroups() []flagGroup {
 	groups := []flagGroup{
 		{request.Everyday, []string{"output", "format"}},
-		{request.Reading, []string{"shard", "since", "profile", "profile-only", "sample-rows"}},
+		{request.Reading, []string{"shard", "since", "from-sums", "profile", "profile-only", "sample-rows"}},
 		{request.Preparing, nil},
 		{request.Choosing, nil},
 		{"Output", []string{"details", "dialect", "from", "machines", "cores", "rates", "messages"}},

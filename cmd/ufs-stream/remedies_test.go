@@ -89,7 +89,7 @@ func TestRemediesAreTaken(t *testing.T) {
 					continue
 				}
 				_, remedy, _ := strings.Cut(r.err, "; ")
-				for _, found := range regexp.MustCompile(`--([a-z-]+)(?: ([0-9a-zA-Z.%]+))?`).FindAllStringSubmatch(remedy, -1) {
+				for _, found := range regexp.MustCompile(`--([a-z-]+)(?: ([0-9a-zA-Z_.%]+))?`).FindAllStringSubmatch(remedy, -1) {
 					value := found[2]
 					if value == "" || value == "auto" && found[1] != "sketch" {
 						value = map[string]string{"temp-dir": filepath.Dir(file), "checkpoint": at("state"), "sample": "100"}[found[1]]
