@@ -172,7 +172,7 @@ class UFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return name, _check_sample_weight(sample_weight, X, dtype=np.float64)
 
     def _fit_anndata(self, adata: Any, sample_weight: Any) -> UFSSelector:
-        from ._frame import unique_names  # imports pandas, as anndata does
+        from ._arrow import unique_names
 
         self.n_features_in_, self.feature_names_in_ = adata.n_vars, np.array([str(name) for name in adata.var_names], dtype=object)
         names = unique_names(self.feature_names_in_)
