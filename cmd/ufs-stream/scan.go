@@ -53,14 +53,11 @@ version, or rows that came back, and those that it has lost, which merge subtrac
 
 Of an Iceberg table, ufs-iceberg --since makes a plan of the changes, which scan --plan reads.
 
-With --from-sums, another program has read the rows: FILE is the result of the query that matrix
---format sql writes, as CSV or Parquet. It is checked: counts, symmetry, and that the covariances
-are positive semidefinite. select, path, explain, redundancy and matrix work from it; methods over rows and
-graphs do not.
+With --from-sums, FILE is the result of the query that matrix --format sql writes, as CSV or Parquet.
+Its counts, symmetry and definiteness are checked; what needs rows or a graph does not work from it.
 
   ufs-stream matrix --format sql --dialect spark --from events --columns a,b,c -o sums.sql
   ufs-stream scan --from-sums sums.parquet -o all.ufs
-
   ufs-stream scan s3://bucket/events/day=2026-01-31 -o s3://bucket/stats/2026-01-31.ufs
   ufs-stream merge *.ufs -o all.ufs
   ufs-stream select --stats all.ufs -k 50`,
