@@ -130,10 +130,11 @@ func TestRetriesArePasted(t *testing.T) {
 	must(t, "scan", file, "-o", at("all.ufs"))
 	t.Setenv(asProgram, "1")
 	first, last := table.Names[0], table.Names[len(table.Names)-1]
-	for _, c := range []struct {
+	type failure struct {
 		args    []string
 		changed string // a part of the command
-	}{
+	}
+	for _, c := range long.TakeCases(2, []failure{
 		{[]string{"selct", file, "-k", "3"}, "select '"},
 		{[]string{"select", file, "--metod", "greedy", "-k3"}, "--method greedy -k3"},
 		{[]string{"select", file, "--metod=greedy", "-k3"}, "--method=greedy -k3"},
@@ -166,7 +167,7 @@ func TestRetriesArePasted(t *testing.T) {
 		{[]string{"plan", file, "-k", "3", "--cores", "3"}, "--machines 1,10,100"},
 		{[]string{"eval", file, "--selection", "x032", "-k", "0"}, ""},
 		{[]string{"select", file, "-k", "-1"}, ""},
-	} {
+	}) {
 		r := invoke(c.args...)
 		command := retryCommand(r.err)
 		if r.code == exit.Done || !strings.Contains(command, c.changed) || c.changed == "" && command != "" {

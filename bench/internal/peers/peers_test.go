@@ -181,6 +181,7 @@ func TestPeersWithoutEngines(t *testing.T) {
 
 // Numbers of rows beyond the table's are taken as all of it, once.
 func TestPeersTakeAllRows(t *testing.T) {
+	long.SkipTest(t)
 	o := tinyPeers(t)
 	o.rows, o.methods, o.count = []string{"100", "1000", "2000"}, []string{"scikit-learn:variance", "ufs-stream:greedy"}, 2
 	lines := peerLines(t, o)
@@ -234,6 +235,7 @@ func TestPeersInterrupted(t *testing.T) {
 }
 
 func TestPeersRefusesTables(t *testing.T) {
+	long.SkipTest(t)
 	o := tinyPeers(t)
 	few := filepath.Join(t.TempDir(), "few.parquet")
 	bench.MakePlanted(t, few, 10, 30, "--label")

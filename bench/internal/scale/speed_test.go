@@ -129,7 +129,7 @@ func TestSpeedBesideOlder(t *testing.T) {
 	o := tinySpeed(t)
 	o.methods, o.count = []string{"variance"}, 3
 	waiting := filepath.Join(t.TempDir(), "waiting")
-	if err := os.WriteFile(waiting, []byte("#!/bin/sh\nsleep 1\nexec '"+o.binary+"' \"$@\"\n"), 0o777); err != nil {
+	if err := os.WriteFile(waiting, []byte("#!/bin/sh\nsleep 0.3\nexec '"+o.binary+"' \"$@\"\n"), 0o777); err != nil {
 		t.Fatalf("writing a slow ufs-stream: %v", err)
 	}
 	o.older = waiting
