@@ -126,7 +126,7 @@ func TestRetriesArePasted(t *testing.T) {
 	mustbe.Do(t, os.Mkdir(at("parts"), 0o777))
 	columnsFile(t, at("parts/1.parquet"), table.Names, table.Cols...)
 	columnsFile(t, at("parts/2.parquet"), append([]string{"other"}, table.Names[1:]...), table.Cols...)
-	csv := write(t, "rows.csv", "x,y,site\n"+strings.Repeat("1,2,a\n2,5,b\n4,1,a\n", 30))
+	csv := write(t, at("rows.csv"), "x,y,site\n"+strings.Repeat("1,2,a\n2,5,b\n4,1,a\n", 30))
 	must(t, "scan", file, "-o", at("all.ufs"))
 	t.Setenv(asProgram, "1")
 	first, last := table.Names[0], table.Names[len(table.Names)-1]
