@@ -3,7 +3,7 @@
 //
 // The formulas are for n rows of d features in F files of G row groups, B bytes, on N machines of c cores. profile,
 // scan, gram, anchors, merge, machine and store are speeds, and latency, footer, start and part are times (see
-// [DefaultRates]). bytes is the size of a part file.
+// [DefaultRates]). bytes is the size of a part file. core-hour is a price.
 //
 //	cpu(profile) = n·d/profile                      decoding, and moments of each column
 //	cpu(gram)    = n·d/scan + n·d²/gram             and histograms, and G = Σxxᵀ

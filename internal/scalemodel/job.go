@@ -24,6 +24,9 @@ type Job struct {
 	Cores    int    // number of cores of a machine
 }
 
+// sampledRows is the number of rows that all parts of Gram statistics together sample, for the default method.
+const sampledRows = 2048
+
 func (j Job) featureCount() float64 { return float64(j.Features) }
 func (j Job) anchorCount() float64  { return float64(j.Anchors) }
 

@@ -58,6 +58,9 @@ func estimateWithoutSpeedup(j Job, r Rates, machines int) Point {
 		still := start + j.footerSeconds(math.Ceil(files/n), share*groups, r)
 		if !alone {
 			part := j.partBytes(kind)
+			if kind != Profile {
+				part += 8 * j.featureCount() * sampledRows / float64(machines)
+			}
 			still += part / r.rateValue(machineRate)
 			merge, levels := mergeTime(r, n, part)
 			p.Merge += merge

@@ -55,29 +55,28 @@ const (
 type Rates []Rate
 
 // DefaultRates returns rates measured on the project's build machine, and round numbers for rates that depend on the
-// site. The machine has 2 cores of an Intel Xeon with AVX-512. It is a virtual machine, and other work caused a load of
-// 15 to 25. So the times are user plus system seconds on one core (/usr/bin/time -f '%U %S', the shortest of 2 or 3
-// runs), not wall time. They are a little longer than on an idle machine. `bench gen planted` made the files: (a)
-// 400,000 rows of 100 columns, 309 MB, and (b) 40,000 rows of 1,000 columns, 320 MB. Each has 40 million doubles.
+// site. The machine is a virtual one with 2 cores of an AMD EPYC with AVX-512, and nothing else ran. The times are user
+// plus system seconds on one core (/usr/bin/time -f '%U %S', the shorter of 2 runs). `bench gen planted` made the files:
+// (a) 2,000,000 rows of 100 columns, 1.5 GB, and (b) 200,000 rows of 1,000 columns, 1.6 GB. Each has 200 million doubles.
 func DefaultRates() Rates {
 	return Rates{
-		// scan --threads 1 needs 0.66 s for (a) and 1.37 s for (b), including 0.02 s to start. With t = v/scan +
-		// v·d/gram and v = 40e6, scan is 70e6 and gram 51e9. The time depends on the number of values, not of bytes:
-		// 70e6 values/s are 560 MB/s of doubles, but only 21 MB/s of the packed pixels of E-MNIST.
-		{scanRate, 70e6, ValuesPerSecond, Measured, "decoding, moments and histograms"},
-		// scan --profile-only needs 0.36 s for (a), 0.41 s for (b), and 4.6 s for the 567 million pixels of E-MNIST.
-		{profileRate, 110e6, ValuesPerSecond, Measured, "decoding and moments of each column"},
-		{gramRate, 50e9, FlopsPerSecond, Measured, "G, rows·d² of them"},
-		// scan --method sfufs --profile P.ufs needs 3.68 s for (a) with 2,000 anchors, and 3.29 s for (b) with 1,000. After
-		// subtracting the time for the Gram matrix, the distances to the anchors are computed at 53e9 and 42e9 flop/s.
-		{anchorRate, 45e9, FlopsPerSecond, Measured, "distances to anchors, 2·rows·d·anchors of them"},
-		// merge of 64 parts of 1,000 columns (4.2 MB each) needs 1.30 s, of one part 0.04 s. For 128 parts of 100 columns (65
-		// KB) it needs 0.57 s, for one 0.01 s. So each part needs 20 ms with 1,000 columns and 4.4 ms with 100, on one core.
-		{mergeRate, 265e6, BytesPerSecond, Measured, "adding up parts"},
-		{partTime, 0.004, Seconds, Measured, "a part, whatever its size"},
-		// plan needs 0.34 s for 64 files of 1,000 columns and one row group, and 0.19 s for E-MNIST (9 files of 901
-		// columns and 9 row groups). This is 5 and 2.3 µs for each column of a row group.
-		{footerTime, 4e-6, Seconds, Measured, "reading one column of one row group in a footer"},
+		// scan --threads 1 needs 1.46 s for (a) and 3.13 s for (b), including 0.01 s to start. With t = v/scan +
+		// v·d/gram and v = 200e6, scan is 158e6 and gram 108e9. The pixels of E-MNIST, which are small integers, need 4.1 s,
+		// half of the time by these rates. At a fifth of the rows the fixed costs of a scan lower the rates to 137e6 and 82e9.
+		{scanRate, 158e6, ValuesPerSecond, Measured, "decoding, moments and histograms"},
+		// scan --profile-only needs 0.68 s for (a), 0.71 s for (b), and 1.8 s for the 567 million pixels of E-MNIST.
+		{profileRate, 290e6, ValuesPerSecond, Measured, "decoding and moments of each column"},
+		{gramRate, 108e9, FlopsPerSecond, Measured, "G, rows·d² of them"},
+		// scan --method sfufs --profile P.ufs needs 5.77 s for (a) with 2,000 anchors, and 5.01 s for (b) with 1,000. After
+		// subtracting the time for the Gram matrix, the distances to the anchors are computed at 186e9 and 213e9 flop/s.
+		{anchorRate, 190e9, FlopsPerSecond, Measured, "distances to anchors, 2·rows·d·anchors of them"},
+		// merge --threads 1 of 64 parts of 1,000 columns (4.5 MB each) needs 0.72 s, and of 128 parts of 100 columns (81 KB)
+		// 0.14 s. A start needs 0.02 s. So each part needs 11 ms with 1,000 columns and 1 ms with 100.
+		{mergeRate, 460e6, BytesPerSecond, Measured, "adding up parts"},
+		{partTime, 0.001, Seconds, Measured, "a part, whatever its size"},
+		// plan needs 0.23 s for 64 files of 1,000 columns and one row group, and 0.08 s for E-MNIST (9 files of 901
+		// columns and 9 row groups). This is 3.5 and 1 µs for each column of a row group.
+		{footerTime, 3.5e-6, Seconds, Measured, "reading one column of one row group in a footer"},
 		{startTime, 10, Seconds, Assumed, "until a scheduler has started a machine's work, each round"},
 		{latencyTime, 0.05, Seconds, Assumed, "a request to the store; a plan asks for 16 footers at a time, a scan opens files one after another"},
 		{machineRate, 250e6, BytesPerSecond, Assumed, "between the store and one machine"},
