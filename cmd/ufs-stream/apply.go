@@ -13,6 +13,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/app/recipe"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/convert"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
@@ -102,7 +103,7 @@ func runApply(c *cli, cmd *cobra.Command, selection string, a ufs.ApplyRequest, 
 	a.Format = formatOfApply(a)
 	switch {
 	case a.Format != "" && !slices.Contains(formatsOfApply(), a.Format):
-		return stream.Usagef("unknown format %q (want %s)%s", a.Format, strings.Join(formatsOfApply(), ", "), program.DidYouMean(a.Format, formatsOfApply()))
+		return stream.Usagef("unknown format %q (want %s)%s", a.Format, strings.Join(formatsOfApply(), ", "), suggest.DidYouMean(a.Format, formatsOfApply()))
 	case isRecipeFormat(a.Format) && a.Input.Where != "":
 		return stream.Usagef("apply: --where chooses rows, and --format %s writes none; put the condition into the query", a.Format)
 	case selection == "":

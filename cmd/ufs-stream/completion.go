@@ -15,6 +15,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/app/recipe"
 	"github.com/ufs-stream/ufs-stream/internal/app/shell"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
@@ -54,7 +55,7 @@ _ and, after the first character, . : / @ % + = - . Type other names yourself, i
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(c.out)
 			}
-			return stream.Usagef("no completion for shell %q%s", args[0], program.DidYouMean(args[0], shells))
+			return stream.Usagef("no completion for shell %q%s", args[0], suggest.DidYouMean(args[0], shells))
 		},
 	}
 }

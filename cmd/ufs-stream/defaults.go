@@ -16,6 +16,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/app/screen"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/disk/localfile"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -146,7 +147,7 @@ func defaultsFromEnvironment(variables, known []string) (list []flagDefault, war
 		case flag != "" && value != "":
 			list = append(list, flagDefault{flag, value, name})
 		case flag == "":
-			warnings = append(warnings, fmt.Sprintf("%s in the environment matches no flag%s", name, program.DidYouMean(name, names)))
+			warnings = append(warnings, fmt.Sprintf("%s in the environment matches no flag%s", name, suggest.DidYouMean(name, names)))
 		}
 	}
 	return list, warnings
@@ -182,7 +183,7 @@ func defaultsFromConfig(ctx context.Context, path string, known []string) ([]fla
 		case err != nil:
 			return nil, stream.Usagef("%s: %s: %v", at, named, err)
 		case !slices.Contains(known, flag):
-			return nil, stream.Usagef("%s: no flag --%s can have a default%s", at, named, program.DidYouMean(named, known))
+			return nil, stream.Usagef("%s: no flag --%s can have a default%s", at, named, suggest.DidYouMean(named, known))
 		case slices.ContainsFunc(list, func(s flagDefault) bool { return s.flag == flag }):
 			return nil, stream.Usagef("%s: %s is set a second time", at, named)
 		}

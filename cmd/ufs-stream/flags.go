@@ -16,6 +16,7 @@ import (
 
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/progress"
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
 	"github.com/ufs-stream/ufs-stream/stream"
@@ -284,7 +285,7 @@ func (c *choiceFlag) String() string { return c.value }
 
 func (c *choiceFlag) Set(s string) error {
 	if !slices.Contains(c.allowed, s) {
-		return stream.Errorf("want %s%v", strings.Join(c.allowed, ", "), program.DidYouMean(s, c.allowed))
+		return stream.Errorf("want %s%v", strings.Join(c.allowed, ", "), suggest.DidYouMean(s, c.allowed))
 	}
 	if c.value = s; c.set != nil {
 		c.set(s)

@@ -225,8 +225,8 @@ func (c *cli) printRetry(args []string) {
 }
 
 func (c *cli) printCommand(args []string) {
-	args, hidden := redactArgs(args)
-	c.errPage.Printf("  %s\n", shell.Quote(append([]string{os.Args[0]}, args...)...))
+	command, hidden := quoteCommand(args)
+	c.errPage.Printf("  %s\n", command)
 	if hidden {
 		c.errPage.Printf("the URLs are shown without possible secrets: give them as before\n")
 	}
@@ -242,10 +242,15 @@ func (c *cli) findRemedy(err error, retry []string) (words, command string) {
 	if retry == nil && (isSaved || stream.Temporary(err)) {
 		retry = c.args
 	}
-	if args, hidden := redactArgs(retry); retry != nil && !hidden {
-		command = shell.Quote(append([]string{os.Args[0]}, args...)...)
+	if text, hidden := quoteCommand(retry); retry != nil && !hidden {
+		command = text
 	}
 	return words, command
+}
+
+func quoteCommand(args []string) (command string, hidden bool) {
+	args, hidden = redactArgs(args)
+	return shell.Quote(append([]string{os.Args[0]}, args...)...), hidden
 }
 
 // redactArgs replaces the secrets in arguments, and reports whether there were any. This is needed because terminals

@@ -14,6 +14,7 @@ import (
 	"github.com/ufs-stream/ufs-stream/cmd/ufs-stream/internal/print"
 	"github.com/ufs-stream/ufs-stream/internal/app/program"
 	"github.com/ufs-stream/ufs-stream/internal/app/screen"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/internal/cloud/place"
 	"github.com/ufs-stream/ufs-stream/internal/disk/atomicfile"
 	"github.com/ufs-stream/ufs-stream/internal/disk/localfile"
@@ -43,11 +44,11 @@ func (f *outputFlags) resolveFormat(ctx context.Context) error {
 			f.format = end
 		case end != "" && end != "txt":
 			return stream.Usagef("-o %s: the ending .%s names no format (want %s, or --format)%s",
-				place.DisplayName(f.path), end, strings.Join(f.formats, ", "), program.DidYouMean(end, f.formats))
+				place.DisplayName(f.path), end, strings.Join(f.formats, ", "), suggest.DidYouMean(end, f.formats))
 		}
 	}
 	if !slices.Contains(f.formats, f.format) {
-		return stream.Usagef("unknown format %q (want %s)%s", f.format, strings.Join(f.formats, ", "), program.DidYouMean(f.format, f.formats))
+		return stream.Usagef("unknown format %q (want %s)%s", f.format, strings.Join(f.formats, ", "), suggest.DidYouMean(f.format, f.formats))
 	}
 	return atomicfile.CheckWritable(ctx, f.path)
 }

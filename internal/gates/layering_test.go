@@ -198,7 +198,7 @@ var mayImport = map[string][]string{
 	"internal/app/exit":       {"stream"},
 	"internal/app/program":    {"internal/app/startup", "stream", "internal/app/exit", "internal/app/screen", "internal/app/suggest"},
 	// The command: flags, checks and what it prints, no mathematics and no orchestration.
-	"cmd/ufs-stream":                   {"stream", "method", "methods", "ufs", "ufs/request", "report", "chunkio", "cmd/ufs-stream/internal/print", "cmd/ufs-stream/internal/progress", "internal/disk/atomicfile", "internal/disk/localfile", "internal/cloud/place", "internal/testing/planted", "internal/app/program", "internal/app/recipe", "internal/app/screen", "internal/app/shell"},
+	"cmd/ufs-stream":                   {"stream", "method", "methods", "ufs", "ufs/request", "report", "chunkio", "cmd/ufs-stream/internal/print", "cmd/ufs-stream/internal/progress", "internal/disk/atomicfile", "internal/disk/localfile", "internal/cloud/place", "internal/testing/planted", "internal/app/program", "internal/app/recipe", "internal/app/screen", "internal/app/shell", "internal/app/suggest"},
 	"cmd/ufs-stream/internal/print":    {"stream", "ufs", "chunkio", "internal/app/screen"},
 	"cmd/ufs-stream/internal/progress": {"stream", "ufs", "cmd/ufs-stream/internal/print", "internal/app/screen"},
 
@@ -217,7 +217,7 @@ var mayImport = map[string][]string{
 	"bench/internal/memory":    {"stream", "methods", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/app/exit"},
 	"bench/internal/paper":     {"stream", "chunkio", "bench/internal/cli", "bench/internal/results", "bench/internal/tuning", "bench/internal/workshop", "internal/app/program", "internal/judging/judge"},
 	"bench/internal/peers":     {"stream", "chunkio", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/app/exit", "internal/judging/judge", "internal/app/program"},
-	"bench/internal/quality":   {"stream", "chunkio", "gram", "method", "methods", "report", "ufs", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/tuning", "bench/internal/workshop", "internal/judging/judge", "internal/numeric/kernel", "internal/testing/planted", "internal/app/program"},
+	"bench/internal/quality":   {"stream", "chunkio", "gram", "method", "methods", "report", "ufs", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/tuning", "bench/internal/workshop", "internal/judging/judge", "internal/numeric/kernel", "internal/testing/planted", "internal/app/program", "internal/app/suggest"},
 	"bench/internal/scale":     {"stream", "report", "bench/internal/cli", "bench/internal/gen", "bench/internal/paper", "bench/internal/results", "bench/internal/workshop", "internal/app/exit", "internal/numeric/kernel", "internal/app/program"},
 	"bench/internal/small":     {"stream", "chunkio", "bench/internal/cli", "bench/internal/gen", "bench/internal/results", "bench/internal/workshop", "internal/app/program", "internal/testing/planted"},
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/app/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 	"github.com/ufs-stream/ufs-stream/ufs"
 )
@@ -61,7 +61,7 @@ func (j *scoringRows) refuseUnknownOrRepeated(sel *stream.Selection) error {
 	for _, f := range sel.Selected {
 		switch unused, known := isUnused[f.Name]; {
 		case !known:
-			return fmt.Errorf("the selection has the feature %q, which the set does not have%s", f.Name, program.DidYouMean(f.Name, names))
+			return fmt.Errorf("the selection has the feature %q, which the set does not have%s", f.Name, suggest.DidYouMean(f.Name, names))
 		case !unused:
 			return fmt.Errorf("the selection has the feature %q twice", f.Name)
 		}

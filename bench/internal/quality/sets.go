@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/chunkio"
-	"github.com/ufs-stream/ufs-stream/internal/app/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/stream"
 )
 
@@ -97,7 +97,7 @@ func (o *options) refuseUnknownSets(sets []dataset) error {
 	for _, v := range o.variants {
 		for set := range v.lists {
 			if o.isRequestedSet(set) && !slices.Contains(names, set) {
-				return stream.Usagef("quality: --selections has %s for %s, and there is no such set%s; the sets are %s", v.name, set, program.DidYouMean(set, names), strings.Join(names, ", "))
+				return stream.Usagef("quality: --selections has %s for %s, and there is no such set%s; the sets are %s", v.name, set, suggest.DidYouMean(set, names), strings.Join(names, ", "))
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/ufs-stream/ufs-stream/gram"
-	"github.com/ufs-stream/ufs-stream/internal/app/program"
+	"github.com/ufs-stream/ufs-stream/internal/app/suggest"
 	"github.com/ufs-stream/ufs-stream/internal/judging/judge"
 	"github.com/ufs-stream/ufs-stream/method"
 	"github.com/ufs-stream/ufs-stream/methods"
@@ -104,7 +104,7 @@ func parseVariant(name string, tunes bool) (variant, error) {
 		option, value, _ := strings.Cut(setting, "=")
 		switch {
 		case !slices.Contains(options, option):
-			return v, stream.Usagef("%s has no option %q%s", methodName, option, cmp.Or(program.DidYouMean(option, options).String(), "; it has "+strings.Join(options, ", ")))
+			return v, stream.Usagef("%s has no option %q%s", methodName, option, cmp.Or(suggest.DidYouMean(option, options).String(), "; it has "+strings.Join(options, ", ")))
 		case value == "":
 			return v, stream.Usagef("%s has no value; want %s=VALUE", option, option)
 		case v.settings[option] != nil:

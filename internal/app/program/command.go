@@ -72,14 +72,9 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 // UsageLine returns the syntax of cmd, for error messages.
 func UsageLine(cmd *cobra.Command) string { return "usage: " + cmd.UseLine() }
 
-// DidYouMean returns a suggestion to add to an error about an unknown name. It returns "" if no known name is similar.
-func DidYouMean(name string, known []string) stream.Correction {
-	return suggest.DidYouMean(name, known)
-}
-
 // nearestOrHelp suggests a similar known name, or else the help, which lists all names.
 func nearestOrHelp(cmd *cobra.Command, name string, known []string) stream.Text {
-	if near := DidYouMean(name, known); near.Known != "" {
+	if near := suggest.DidYouMean(name, known); near.Known != "" {
 		return stream.Textf("%v", near)
 	}
 	return stream.Textf("; see %s --help", cmd.CommandPath())
